@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every library that is not ours. All are packages of Debian 12; `./dev setup` installs them.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(hwy REQUIRED)
+pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+
+# Header-only without a CMake package: found by one header, so that a missing package is named here.
+foreach(pair "concurrentqueue/concurrentqueue.h;libconcurrentqueue-dev" "Random123/philox.h;librandom123-dev")
+  list(GET pair 0 header)
+  list(GET pair 1 package)
+  string(MAKE_C_IDENTIFIER "FEEDRING_HAVE_${header}" variable)
+  find_path(${variable} ${header})
+  if(NOT ${variable})
+    message(FATAL_ERROR "${header} was not found: install ${package}, or run ./dev setup")
+  endif()
+endforeach()
+if(FEEDRING_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A feed's and a pool's configuration, as read from TOML or made up for a plain folder. Values only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/layout.hpp"
+#include "runtime/schedule.hpp"
+
+namespace feedring {
+
+/// What a failed sample becomes. A shape or a step count never changes.
+enum class OnError : std::uint8_t { kRaise, kReplace, kZero };
+enum class Shard : std::uint8_t { kRank, kNone };
+
+struct FeedSpec {
+  std::string name;
+  std::filesystem::path data;        ///< absolute
+  std::uint32_t batch_size = 64;     ///< per rank
+  std::uint32_t slots = 4;           ///< per ring
+  std::uint64_t seed = 0;            ///< documented constant, so that two runs without a seed are equal
+  bool shuffle = true;
+  Remainder remainder = Remainder::kDrop;
+  OnError on_error = OnError::kRaise;
+  double error_budget = 0.01;        ///< share of an epoch's samples that may fail before the feed ends with an error
+  Dtype dtype = Dtype::kUint8;
+  Layout layout = Layout::kNhwc;
+  bool repeat = true;                ///< false: filling ends with the epoch until the next iteration
+  bool auto_epoch = true;            ///< false: every iteration repeats the same epoch
+  Shard shard = Shard::kRank;
+  std::optional<std::string> classes_from;  ///< name of the feed whose class numbers hold here
+  std::uint64_t max_pixels = 178'956'970;   ///< Pillow's own limit for a "decompression bomb" error
+  double item_deadline_s = 30.0;     ///< a sample that takes longer hangs: its producer is killed
+  nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
+};
+
+struct PoolSpec {
+  std::optional<std::uint32_t> producers;      ///< per node; default: the granted cores
+  std::optional<std::uint32_t> ranks;          ///< local ranks; default: asked at the first attach
+  std::optional<std::uint64_t> memory_limit;   ///< bytes
+  std::optional<std::filesystem::path> failures;  ///< JSON lines, one per failed sample
+};
+
+struct Config {
+  PoolSpec pool;
+  std::vector<FeedSpec> feeds;  ///< in the file's order; names are unique
+};
+
+/// The usual training transform for a plain folder: RandomResizedCrop(size), RandomHorizontalFlip, uint8 NHWC.
+Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size = 224);
+
+/// Reads a configuration file. Throws Error(kUsage) with file, line and a suggestion for a misspelt key.
+Config load_config(const std::filesystem::path& file);
+
+/// The supervisor hands a feed's spec to its producers as JSON; both ends use these.
+nlohmann::json to_json(const FeedSpec& spec);
+FeedSpec feed_spec_from_json(const nlohmann::json& json);
+
+}  // namespace feedring
