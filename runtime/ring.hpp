@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// THE LAW OF THE RING: the moves on the words of contract.hpp, over a base pointer. It owns no mapping and starts no
+// system call, so threads on one mapping (the race detector), a scheduler that replaces Atom, and real processes run
+// this same text. Who may call what:
+//
+//   owner     the rank, one thread at a time: offer, lease, drop, cancel, raise_plan, take_over
+//   anybody of the owner's process: release
+//   producer  claim, finish, stale
+//   sweeper   the supervisor, after the death of a claimant is confirmed: sweep
+//
+// Edges (docs/protocol.md has the table; both ends carry the label):
+//   R1 offer's release store   -> A1 a producer's load of the slot word before it claims: the ticket is complete
+//   R2 finish's read-modify-write -> A2 the owner's load that finds all bits: every sample is written
+//   R3 release's store         -> A3 the owner's load that finds Idle: every reader of the payload is done
+//   R4 finish's task store     -> A4 the next turn's claim of that task: its last claimant will not touch it again
+#pragma once
+
+#include <optional>
+
+#include "runtime/contract.hpp"
+
+namespace feedring {
+
+/// What the owner puts into a ticket.
+struct Want {
+  std::uint64_t sequence = 0;
+  std::uint64_t plan = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t first = 0;
+  std::uint32_t valid = 0;
+  std::uint32_t rows = 0;
+  bool operator==(const Want&) const = default;
+};
+
+template <template <class> class Atom = std::atomic>
+class Ring {
+ public:
+  using Header = contract::RingHeader<Atom>;
+  using SlotWord = contract::SlotWord;
+  using TaskWord = contract::TaskWord;
+  using Phase = contract::Phase;
+  using Claimant = contract::Claimant;
+
+  Ring() = default;
+  /// `shape` is a validated copy (ring_segment.hpp), never read again from the memory that a peer can write.
+  Ring(std::byte* base, const contract::RingShape& shape) noexcept : base_(base), shape_(shape) {}
+
+  [[nodiscard]] const contract::RingShape& shape() const noexcept { return shape_; }
+  [[nodiscard]] Header& header() const noexcept { return *reinterpret_cast<Header*>(base_); }
+  [[nodiscard]] std::byte* payload(std::uint32_t slot) const noexcept {
+    return base_ + shape_.payload_offset + slot * shape_.payload_stride;
+  }
+  [[nodiscard]] contract::FailureRecord& failure(std::uint32_t slot, std::uint32_t task) const noexcept {
+    auto* first = control(slot) + sizeof(contract::SlotControl<Atom>) + shape_.tasks * sizeof(contract::TaskLine<Atom>);
+    return reinterpret_cast<contract::FailureRecord*>(first)[task];
+  }
+
+  /// The slot word. Acquire: A1 for who claims next, A2 for the owner that finds all bits, A3 for the owner that finds
+  /// Idle.
+  [[nodiscard]] SlotWord slot(std::uint32_t slot) const noexcept {
+    return SlotWord::unpack(control_of(slot).word.load(std::memory_order_acquire));
+  }
+  [[nodiscard]] bool full(SlotWord word) const noexcept { return word.done == contract::full(shape_.tasks); }
+
+  /// Hints for choosing what to claim: relaxed, possibly old, never trusted for more.
+  [[nodiscard]] std::uint64_t sequence_hint(std::uint32_t slot) const noexcept {
+    return control_of(slot).ticket.sequence.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool open_hint(std::uint32_t slot, std::uint32_t task, SlotWord word) const noexcept {
+    return TaskWord::unpack(task_word(slot, task).load(std::memory_order_relaxed)) == open_task(word);
+  }
+
+  // ── producer ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /// Claims a task of the turn in `word` (from slot()). One step records the claim and the claimant. From here until
+  /// finish() the ticket and the slot cannot change, so the ticket is read after this.
+  /// A4: acquire. Otherwise this claimant's first write could pass the last one of the task's former claimant.
+  [[nodiscard]] bool claim(std::uint32_t slot, std::uint32_t task, Claimant claimant, SlotWord word) const noexcept {
+    std::uint64_t expected = open_task(word).pack();
+    const std::uint64_t mine = TaskWord{open_task(word).turns, claimant}.pack();
+    return task_word(slot, task).compare_exchange_strong(expected, mine, std::memory_order_acquire,
+                                                         std::memory_order_relaxed);
+  }
+
+  /// The ticket of a slot in which the caller holds a claim, or which the caller owns.
+  [[nodiscard]] Want ticket(std::uint32_t slot) const noexcept {
+    const auto& ticket = control_of(slot).ticket;
+    return {ticket.sequence.load(std::memory_order_relaxed),
+            ticket.plan,
+            ticket.seed,
+            ticket.epoch,
+            ticket.first,
+            ticket.valid,
+            ticket.rows};
+  }
+
+  /// True when the owner moved on (seek): the work is finished at once, without decoding. Relaxed: only a saving.
+  [[nodiscard]] bool stale(std::uint64_t plan) const noexcept {
+    return header().plan.load(std::memory_order_relaxed) > plan;
+  }
+
+  /// Ends a claim in turn `turn`: a, sets the done bit; b, gives the task word back. Returns true when this set the
+  /// last bit, so that the caller wakes the owner. Work sleepers are woken after every finish: the next turn's claim
+  /// may have met this word before b.
+  bool finish(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
+    const bool last = finish_a(slot, task, turn);
+    finish_b(slot, task, turn);
+    return last;
+  }
+  /// R2: acquire-release. Release, or the owner could see the bit and not the samples; acquire, so that whoever sets
+  /// the last bit passes on what the others wrote.
+  bool finish_a(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
+    auto& word = control_of(slot).word;
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    for (;;) {
+      SlotWord next = SlotWord::unpack(seen);
+      if (next.turn != turn) return false;  // only a corrupt word: a held claim keeps the slot in its turn
+      next.done |= 1U << task;
+      if (word.compare_exchange_weak(seen, next.pack(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        return full(next);
+      }
+    }
+  }
+  /// R4: release.
+  void finish_b(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
+    task_word(slot, task).store(TaskWord{turn, contract::kNobody}.pack(), std::memory_order_release);
+  }
+
+  // ── owner ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /// Idle(n-1) -> Offered(n). The caller saw Idle through slot() (A3). R1: release. Otherwise a producer could claim
+  /// and read the former ticket.
+  void offer(std::uint32_t slot, const Want& want) const noexcept {
+    auto& control = control_of(slot);
+    const SlotWord idle = SlotWord::unpack(control.word.load(std::memory_order_relaxed));
+    control.ticket.sequence.store(want.sequence, std::memory_order_relaxed);
+    control.ticket.plan = want.plan;
+    control.ticket.seed = want.seed;
+    control.ticket.epoch = want.epoch;
+    control.ticket.first = want.first;
+    control.ticket.valid = want.valid;
+    control.ticket.rows = want.rows;
+    control.word.store(SlotWord{contract::next_turn(idle.turn), Phase::kOffered, 0}.pack(), std::memory_order_release);
+  }
+
+  /// Offered, all bits -> Leased. The caller saw all bits through slot() (A2); from there nobody else writes the word.
+  void lease(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kLeased, std::memory_order_relaxed); }
+  /// Leased -> Idle, by any thread of the owning process, after the last view died and the copy's event fired.
+  /// R3: release. Otherwise the next turn's samples could overwrite what a reader still reads.
+  void release(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_release); }
+  /// Offered, all bits -> Idle, for a ticket that nobody wants any more.
+  void drop(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_relaxed); }
+
+  /// Claims what is still open in an Offered slot and finishes it, so that the slot comes back without decoding.
+  void cancel(std::uint32_t slot_index) const noexcept {
+    const SlotWord word = slot(slot_index);
+    for (std::uint32_t task = 0; task < shape_.tasks; ++task) {
+      if (claim(slot_index, task, contract::kOwner, word)) finish(slot_index, task, word.turn);
+    }
+  }
+
+  /// Makes every ticket with a smaller plan id stale.
+  void raise_plan(std::uint64_t plan) const noexcept { header().plan.store(plan, std::memory_order_relaxed); }
+
+  /// A restarted rank, its predecessor confirmed dead: ends the cancels that it left, frees what it had leased.
+  void take_over() const noexcept {
+    sweep(contract::kOwner);
+    for (std::uint32_t s = 0; s < shape_.slots; ++s) {
+      if (slot(s).phase == Phase::kLeased) release(s);
+    }
+  }
+
+  // ── sweeper ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /// Repairs what a claimant, confirmed dead, left in this ring; returns the tasks found. The caller then wakes
+  /// everybody, whatever was found, and only then gives the id out again.
+  std::uint32_t sweep(Claimant dead) const noexcept {
+    std::uint32_t found = 0;
+    for (std::uint32_t s = 0; s < shape_.slots; ++s) {
+      for (std::uint32_t k = 0; k < shape_.tasks; ++k) {
+        auto& word = task_word(s, k);
+        const TaskWord left = TaskWord::unpack(word.load(std::memory_order_acquire));
+        if (left.claimant != dead) continue;
+        // Nobody else writes a task word that a dead claimant holds, so a store is enough.
+        word.store(contract::swept(left, slot(s), k).pack(), std::memory_order_release);
+        ++found;
+      }
+    }
+    return found;
+  }
+
+  /// The claimant of a task, for who reports on it.
+  [[nodiscard]] TaskWord task(std::uint32_t slot, std::uint32_t k) const noexcept {
+    return TaskWord::unpack(task_word(slot, k).load(std::memory_order_acquire));
+  }
+
+ private:
+  [[nodiscard]] static TaskWord open_task(SlotWord word) noexcept {
+    return {(word.turn - 1) & contract::kTurnMask, contract::kNobody};
+  }
+  [[nodiscard]] std::byte* control(std::uint32_t slot) const noexcept {
+    return base_ + shape_.control_offset + slot * shape_.control_stride;
+  }
+  [[nodiscard]] contract::SlotControl<Atom>& control_of(std::uint32_t slot) const noexcept {
+    return *reinterpret_cast<contract::SlotControl<Atom>*>(control(slot));
+  }
+  [[nodiscard]] Atom<std::uint64_t>& task_word(std::uint32_t slot, std::uint32_t task) const noexcept {
+    auto* lines = control(slot) + sizeof(contract::SlotControl<Atom>);
+    return reinterpret_cast<contract::TaskLine<Atom>*>(lines)[task].word;
+  }
+  void set_phase(std::uint32_t slot, Phase phase, std::memory_order order) const noexcept {
+    auto& word = control_of(slot).word;
+    SlotWord next = SlotWord::unpack(word.load(std::memory_order_relaxed));
+    next.phase = phase;
+    word.store(next.pack(), order);
+  }
+
+  std::byte* base_ = nullptr;
+  contract::RingShape shape_{};
+};
+
+}  // namespace feedring

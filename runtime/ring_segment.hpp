@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a ring: how large it must be for a feed's tensors, how it is made, how a peer attaches to it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/contract.hpp"
+#include "runtime/layout.hpp"
+#include "runtime/memfd.hpp"
+#include "runtime/ring.hpp"
+
+namespace feedring {
+
+/// A named tensor of a slot: `shape` without the rows, which come first.
+struct TensorSpec {
+  std::string_view name;
+  Dtype dtype;
+  std::vector<std::uint64_t> shape;    ///< of one row; at most 3 numbers
+  std::vector<std::uint64_t> strides;  ///< of one row, in elements; empty: contiguous
+};
+
+/// Lays out a ring. Every tensor starts on a cache line, every slot's payload on a page.
+/// Throws Error(kUsage) where a number is outside the contract.
+[[nodiscard]] contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::uint32_t rows,
+                                               const std::vector<TensorSpec>& tensors);
+
+/// The tensors of an image feed: images, labels, sample_ids, valid, status.
+[[nodiscard]] std::vector<TensorSpec> image_feed_tensors(std::uint32_t height, std::uint32_t width, Dtype dtype,
+                                                         Layout layout);
+
+/// Writes header and stamp into fresh (all zero) memory of shape.bytes.
+void create_ring(std::byte* base, const contract::RingShape& shape) noexcept;
+
+/// A copy of the shape in `memory`, after every number in it was checked against the contract and the size of the
+/// mapping. Throws Error(kRefused) with what was wanted and what was found.
+[[nodiscard]] contract::RingShape read_ring_shape(std::span<const std::byte> memory);
+
+/// The tensor's entry, or nullptr.
+[[nodiscard]] const contract::TensorEntry* find_tensor(const contract::RingShape& shape,
+                                                       std::string_view name) noexcept;
+
+}  // namespace feedring
