@@ -15,7 +15,7 @@ enum class Remainder : std::uint8_t {
 };
 
 /// A rank's share of one step. Row j < valid is ordinal first + j; rows from `valid` on repeat ordinals of the epoch
-/// (see ordinal_of_row) and carry valid = 0.
+/// (see ordinal_of_row) and carry valid = 0. `valid` is 0 for the ranks that get nothing of a short last step.
 struct Share {
   std::uint64_t first = 0;
   std::uint32_t valid = 0;
@@ -25,15 +25,18 @@ class Schedule {
  public:
   /// samples M >= 1; world W >= 1; batch B >= 1 (per rank). Steps start at ordinal `start` (0, or what a loaded state
   /// says), step k covers [start + k·G, start + (k+1)·G), G = W·B.
-  /// Throws Error(kUsage) where `remainder` is kExact and (M - start) mod G != 0, or where start > M.
+  /// Throws Error(kData) where M = 0, and Error(kUsage) where W or B is 0, where start > M, or where `remainder` is
+  /// kExact and (M - start) mod G != 0.
   Schedule(std::uint64_t samples, std::uint32_t world, std::uint32_t batch, Remainder remainder,
            std::uint64_t start = 0);
 
-  /// Steps of the epoch, equal on all ranks.
+  /// Steps from `start` to the epoch's end, equal on all ranks. 0 where start = M, or where kDrop leaves out all there
+  /// is (M - start < G): whoever goes on to the next epoch by itself must not do so for ever.
   [[nodiscard]] std::uint64_t steps() const noexcept;
   /// Precondition: step < steps(), rank < world.
   [[nodiscard]] Share share(std::uint64_t step, std::uint32_t rank) const noexcept;
-  /// The next ordinal after `step` steps, over all ranks: what a state saved there holds. Equals M after the last.
+  /// The next ordinal after `step` steps, over all ranks: what a state saved there holds. Equals M after the last, also
+  /// where kDrop left some out. Precondition: step <= steps().
   [[nodiscard]] std::uint64_t next_ordinal(std::uint64_t step) const noexcept;
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
@@ -47,8 +50,8 @@ class Schedule {
   std::uint64_t start_;
 };
 
-/// The ordinal that row `row` of a share holds: first + row where row < valid, else the repeat (row - valid) mod samples,
-/// counted from the start of the epoch as DistributedSampler does.
+/// The ordinal that row `row` of a share holds: first + row where row < valid, else the repeat (row - valid) mod
+/// samples, counted from the start of the epoch as DistributedSampler does.
 [[nodiscard]] std::uint64_t ordinal_of_row(const Share& share, std::uint32_t row, std::uint64_t samples) noexcept;
 
 }  // namespace feedring
