@@ -257,6 +257,10 @@ struct PoolHeader {
   Atom<std::uint64_t> stamp;
   std::uint64_t bytes;
   alignas(kLine) Event<Atom> work;  ///< C++ producers sleep here
+  // Why the pool cannot serve any more, for every rank of the node: text first, then `broken` = feedring::ErrorKind + 1.
+  alignas(kLine) Atom<std::uint32_t> broken;
+  std::uint32_t why_length;
+  char why[504];
   alignas(kLine) Atom<std::uint32_t> suspects;  ///< entries in use
   alignas(kLine) Suspect<Atom> suspect[kMaxSuspects];
   alignas(kLine) ProducerBlock<Atom> producer[kMaxProducers];
@@ -293,6 +297,7 @@ constexpr std::uint64_t fingerprint() noexcept {
                                  offsetof(T, first),
                                  offsetof(T, rows),
                                  offsetof(Pool, work),
+                                 offsetof(Pool, broken),
                                  offsetof(Pool, suspect),
                                  offsetof(Pool, producer)};
   std::uint64_t hash = 0xcbf29ce484222325;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/control.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <feedring/error.hpp>
+
+#include "runtime/message.hpp"
+#include "runtime/process.hpp"
+
+namespace feedring {
+namespace {
+
+constexpr std::size_t kMaxMessage = 128 * 1024;  // below the default socket buffer of 208 KiB
+constexpr std::size_t kMaxDescriptors = 16;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ErrorKind::kInternal, fmt::format("{} failed: {}", what, std::strerror(errno)));
+}
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t length = 0;
+};
+
+Address to_sockaddr(const PoolAddress& address) {
+  Address result;
+  result.name.sun_family = AF_UNIX;
+  if (address.size() < 2 || address.size() >= sizeof result.name.sun_path) {
+    throw Error(ErrorKind::kUsage, fmt::format("the pool address '{}' is empty or longer than {} bytes", address,
+                                               sizeof result.name.sun_path - 1));
+  }
+  if (address[0] != '@' && address[0] != '/') {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the pool address '{}' must begin with '@' (abstract name) or '/' (path)", address));
+  }
+  std::memcpy(result.name.sun_path, address.data(), address.size());
+  if (address[0] == '@') result.name.sun_path[0] = '\0';
+  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size() + (address[0] == '/' ? 1 : 0));
+  return result;
+}
+
+UniqueFd new_socket() {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!socket) fail("socket");
+  return socket;
+}
+
+}  // namespace
+
+UniqueFd listen_at(const PoolAddress& address) {
+  const Address to = to_sockaddr(address);
+  UniqueFd socket = new_socket();
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) != 0) {
+    if (errno == EADDRINUSE) return {};
+    fail(fmt::format("binding the control socket {}", address));
+  }
+  if (::listen(socket.get(), 128) != 0) fail("listen");
+  return socket;
+}
+
+UniqueFd connect_to(const PoolAddress& address) {
+  const Address to = to_sockaddr(address);
+  UniqueFd socket = new_socket();
+  int rc = 0;
+  do {
+    rc = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length);
+  } while (rc != 0 && errno == EINTR);
+  if (rc != 0) {
+    if (errno == ECONNREFUSED || errno == ENOENT) return {};
+    if (errno == EACCES || errno == EPERM)
+      throw Error(ErrorKind::kRefused, fmt::format("the pool at {} belongs to another user", address));
+    fail(fmt::format("connecting to the pool at {}", address));
+  }
+  const Peer peer = peer_of(socket.get());
+  if (peer.uid != ::geteuid()) {
+    throw Error(ErrorKind::kRefused, fmt::format("the pool at {} belongs to uid {}, this process to uid {}; start a pool "
+                                                 "of your own or set FEEDRING_POOL",
+                                                 address, peer.uid, ::geteuid()));
+  }
+  return socket;
+}
+
+void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors) {
+  const std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (text.size() > kMaxMessage || descriptors.size() > kMaxDescriptors) {
+    throw Error(ErrorKind::kInternal, fmt::format("a control message of {} bytes and {} descriptors is too large",
+                                                  text.size(), descriptors.size()));
+  }
+  iovec part{const_cast<char*>(text.data()), text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> ancillary{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = ancillary.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
+  }
+  ssize_t sent = 0;
+  do {
+    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) {
+    if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+      throw Error(ErrorKind::kPoolGone, "the other end of the control socket is gone");
+    fail("sendmsg on the control socket");
+  }
+}
+
+std::optional<Message> receive_message(int socket, int timeout_ms) {
+  pollfd poll_fd{socket, POLLIN, 0};
+  int rc = 0;
+  do {
+    rc = ::poll(&poll_fd, 1, timeout_ms);
+  } while (rc < 0 && errno == EINTR);
+  if (rc == 0) return std::nullopt;
+  if (rc < 0) fail("poll on the control socket");
+
+  std::string text(kMaxMessage, '\0');
+  iovec part{text.data(), text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> ancillary{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = ancillary.data();
+  message.msg_controllen = ancillary.size();
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno != ECONNRESET) fail("recvmsg on the control socket");
+
+  Message result;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+      result.descriptors.emplace_back(fd);
+    }
+  }
+  if (got <= 0) throw Error(ErrorKind::kPoolGone, "the other end of the control socket is gone");
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    throw Error(ErrorKind::kRefused, "a control message was larger than any of ours");
+  result.body = nlohmann::json::parse(text.begin(), text.begin() + got, nullptr, false);
+  if (!result.body.is_object()) throw Error(ErrorKind::kRefused, "a control message was no JSON object");
+  return result;
+}
+
+UniqueFd Message::take(std::size_t index) {
+  if (index >= descriptors.size() || !descriptors[index])
+    throw Error(ErrorKind::kRefused, fmt::format("a control message came without its descriptor {}", index));
+  return std::move(descriptors[index]);
+}
+
+nlohmann::json error_reply(const Error& error) {
+  return {{"ok", false}, {"kind", static_cast<int>(error.kind())}, {"error", error.what()}};
+}
+
+void throw_if_error(const nlohmann::json& reply) {
+  if (reply.value("ok", false)) return;
+  const int kind = reply.value("kind", static_cast<int>(ErrorKind::kInternal));
+  const int last = static_cast<int>(ErrorKind::kForked);
+  throw Error(kind >= 0 && kind <= last ? static_cast<ErrorKind>(kind) : ErrorKind::kInternal,
+              reply.value("error", std::string("the pool refused without a reason")));
+}
+
+}  // namespace feedring

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control socket: one JSON object a message, descriptors beside it (SCM_RIGHTS), over a unix SOCK_SEQPACKET socket.
+// Only set-up, status and endings travel here; batches never do.
+//
+//   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, index, supervisor's pidfd
+//   command -> supervisor   {"op": "status"} | {"op": "stop"}
+//   supervisor -> producer  {"op": "pool" | "feed" | "ring", …} + the segment
+//   producer -> supervisor  {"op": "ready"} | {"op": "failure", …}
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+struct Message;
+
+/// Where a pool listens: an abstract name ("@feedring/…"), which leaves nothing behind and is private to a network
+/// namespace, or the path of a socket file ("/…").
+using PoolAddress = std::string;
+
+/// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost).
+/// Throws Error(kInternal | kUsage).
+[[nodiscard]] UniqueFd listen_at(const PoolAddress& address);
+
+/// Connects; empty where nobody listens. Throws Error(kRefused) where the listener belongs to another user.
+[[nodiscard]] UniqueFd connect_to(const PoolAddress& address);
+
+/// Throws Error(kPoolGone) when the peer is gone, Error(kInternal) else.
+void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors = {});
+
+/// The next message; nullopt when none came within `timeout_ms` (-1: wait for ever). Throws Error(kPoolGone) when the
+/// peer closed, Error(kRefused) when what came is no message of ours.
+[[nodiscard]] std::optional<Message> receive_message(int socket, int timeout_ms);
+
+}  // namespace feedring
