@@ -133,17 +133,18 @@ enum class RowStatus : std::uint8_t {
   kCancelled = 5,  ///< the ticket went stale before the row was decoded
 };
 
-/// What the owner wants in a slot. Plain memory of the owner, written before the offer and read after a claim; only
-/// `sequence` is also read by producers that choose where to claim, as a hint.
+/// What the owner wants in a slot: written before the offer, stable from a claim to its finish. Without a claim it may
+/// be read as a hint (choosing what to claim, reading files ahead): then any word may be old or of another turn, which
+/// is why each is an atomic; all accesses are relaxed, the slot word orders them.
 template <template <class> class Atom>
 struct alignas(kLine) Ticket {
-  Atom<std::uint64_t> sequence;  ///< counts up by one from ticket to ticket within a plan; delivery follows it
-  std::uint64_t plan;            ///< stale when the ring's plan id is larger
-  std::uint64_t seed;
-  std::uint64_t epoch;
-  std::uint64_t first;           ///< first ordinal of the valid rows
-  std::uint32_t valid;           ///< rows that are `first + row`; the rest repeats (runtime/schedule.hpp)
-  std::uint32_t rows;
+  Atom<std::uint64_t> sequence;  ///< counts up by one from ticket to ticket; delivery follows it
+  Atom<std::uint64_t> plan;      ///< stale when the ring's plan id is larger
+  Atom<std::uint64_t> seed;
+  Atom<std::uint64_t> epoch;
+  Atom<std::uint64_t> first;     ///< first ordinal of the valid rows
+  Atom<std::uint32_t> valid;     ///< rows that are `first + row`; the rest repeats (runtime/schedule.hpp)
+  Atom<std::uint32_t> rows;
 };
 
 /// Why the first failed row of a task failed; read by the rank that raises. UTF-8, cut to fit.

@@ -83,16 +83,13 @@ class Ring {
                                                          std::memory_order_relaxed);
   }
 
-  /// The ticket of a slot in which the caller holds a claim, or which the caller owns.
+  /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else.
   [[nodiscard]] Want ticket(std::uint32_t slot) const noexcept {
     const auto& ticket = control_of(slot).ticket;
-    return {ticket.sequence.load(std::memory_order_relaxed),
-            ticket.plan,
-            ticket.seed,
-            ticket.epoch,
-            ticket.first,
-            ticket.valid,
-            ticket.rows};
+    constexpr auto relaxed = std::memory_order_relaxed;
+    return {ticket.sequence.load(relaxed), ticket.plan.load(relaxed),  ticket.seed.load(relaxed),
+            ticket.epoch.load(relaxed),    ticket.first.load(relaxed), ticket.valid.load(relaxed),
+            ticket.rows.load(relaxed)};
   }
 
   /// True when the owner moved on (seek): the work is finished at once, without decoding. Relaxed: only a saving.
@@ -134,13 +131,14 @@ class Ring {
   void offer(std::uint32_t slot, const Want& want) const noexcept {
     auto& control = control_of(slot);
     const SlotWord idle = SlotWord::unpack(control.word.load(std::memory_order_relaxed));
-    control.ticket.sequence.store(want.sequence, std::memory_order_relaxed);
-    control.ticket.plan = want.plan;
-    control.ticket.seed = want.seed;
-    control.ticket.epoch = want.epoch;
-    control.ticket.first = want.first;
-    control.ticket.valid = want.valid;
-    control.ticket.rows = want.rows;
+    constexpr auto relaxed = std::memory_order_relaxed;
+    control.ticket.sequence.store(want.sequence, relaxed);
+    control.ticket.plan.store(want.plan, relaxed);
+    control.ticket.seed.store(want.seed, relaxed);
+    control.ticket.epoch.store(want.epoch, relaxed);
+    control.ticket.first.store(want.first, relaxed);
+    control.ticket.valid.store(want.valid, relaxed);
+    control.ticket.rows.store(want.rows, relaxed);
     control.word.store(SlotWord{contract::next_turn(idle.turn), Phase::kOffered, 0}.pack(), std::memory_order_release);
   }
 
