@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <feedring/error.hpp>
+
+#include "producers/config/feed_spec.hpp"
+#include "producers/config/json_text.hpp"
+#include "producers/config/suggest.hpp"
+#include "producers/config/words.hpp"
+
+namespace feedring {
+namespace {
+
+template <class Enum>
+Enum word_of(const nlohmann::json& json, const char* key) {
+  const std::string word = json.at(key).get<std::string>();
+  const std::optional<Enum> value = from_word<Enum>(word);
+  if (!value) {
+    throw Error(ErrorKind::kInternal, "the feed's description holds " + std::string(key) + " = \"" + to_utf8(word) +
+                                          "\", which is none of " + any_of_words(words_of<Enum>()));
+  }
+  return *value;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const FeedSpec& spec) {
+  nlohmann::json json = {{"name", spec.name},
+                         {"batch_size", spec.batch_size},
+                         {"slots", spec.slots},
+                         {"seed", spec.seed},
+                         {"shuffle", spec.shuffle},
+                         {"remainder", to_word(spec.remainder)},
+                         {"on_error", to_word(spec.on_error)},
+                         {"error_budget", spec.error_budget},
+                         {"dtype", to_word(spec.dtype)},
+                         {"layout", to_word(spec.layout)},
+                         {"repeat", spec.repeat},
+                         {"auto_epoch", spec.auto_epoch},
+                         {"shard", to_word(spec.shard)},
+                         {"max_pixels", spec.max_pixels},
+                         {"item_deadline_s", spec.item_deadline_s},
+                         {"transform", spec.transform}};
+  put_bytes(json, "data", spec.data.native());
+  if (spec.classes_from) json["classes_from"] = *spec.classes_from;
+  return json;
+}
+
+FeedSpec feed_spec_from_json(const nlohmann::json& json) {
+  try {
+    FeedSpec spec;
+    spec.name = json.at("name").get<std::string>();
+    const std::optional<std::string> data = get_bytes(json, "data");
+    if (!data) throw Error(ErrorKind::kInternal, "the feed's description holds no path of its data");
+    spec.data = *data;
+    spec.batch_size = json.at("batch_size").get<std::uint32_t>();
+    spec.slots = json.at("slots").get<std::uint32_t>();
+    spec.seed = json.at("seed").get<std::uint64_t>();
+    spec.shuffle = json.at("shuffle").get<bool>();
+    spec.remainder = word_of<Remainder>(json, "remainder");
+    spec.on_error = word_of<OnError>(json, "on_error");
+    spec.error_budget = json.at("error_budget").get<double>();
+    spec.dtype = word_of<Dtype>(json, "dtype");
+    spec.layout = word_of<Layout>(json, "layout");
+    spec.repeat = json.at("repeat").get<bool>();
+    spec.auto_epoch = json.at("auto_epoch").get<bool>();
+    spec.shard = word_of<Shard>(json, "shard");
+    if (json.contains("classes_from")) spec.classes_from = json.at("classes_from").get<std::string>();
+    spec.max_pixels = json.at("max_pixels").get<std::uint64_t>();
+    spec.item_deadline_s = json.at("item_deadline_s").get<double>();
+    spec.transform = json.at("transform");
+    return spec;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::kInternal,
+                std::string("the feed's description is not what this build writes: ") + error.what());
+  }
+}
+
+}  // namespace feedring

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file. docs/configuration.md describes every key.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "producers/config/byte_size.hpp"
+#include "producers/config/feed_spec.hpp"
+#include "producers/config/toml_table.hpp"
+#include "runtime/contract.hpp"
+
+namespace feedring {
+namespace {
+
+constexpr std::size_t kLargestFile = 4U << 20;  ///< a path to an image by mistake should not be parsed for minutes
+constexpr std::int64_t kMaxBatch = 1 << 20;
+constexpr std::int64_t kMaxRanks = 1024;
+constexpr std::size_t kLongestName = 64;
+
+std::string read_file(const std::filesystem::path& file) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(ErrorKind::kUsage, "cannot read the configuration " + file.string() + ": " + why);
+  };
+  if (std::filesystem::is_directory(file)) fail("it is a folder");
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) fail(std::strerror(errno));
+  std::string text(kLargestFile + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) fail(std::strerror(errno));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kLargestFile) fail("it is larger than 4 MiB");
+  return text;
+}
+
+// Transforms go on as JSON, value by value; what they mean is known to producers/transform alone.
+nlohmann::json to_json_value(const toml::node& node, const std::string& file) {
+  if (const auto* table = node.as_table()) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const auto& [key, value] : *table) object[std::string(key.str())] = to_json_value(value, file);
+    return object;
+  }
+  if (const auto* array = node.as_array()) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const toml::node& value : *array) list.push_back(to_json_value(value, file));
+    return list;
+  }
+  if (node.is_string()) return node.ref<std::string>();
+  if (node.is_integer()) return node.ref<std::int64_t>();
+  if (node.is_boolean()) return node.ref<bool>();
+  if (node.is_floating_point() && std::isfinite(node.ref<double>())) return node.ref<double>();
+  fail_at(file, node.source(),
+          "a transform's parameters are finite numbers, strings, booleans, lists and tables, not " + described(node));
+}
+
+void read_transforms(TomlTable& table, nlohmann::json& transforms, const std::string& file) {
+  static constexpr std::string_view kExpected = "a list of transforms such as [ { name = \"Resize\", size = 256 } ]";
+  const toml::node* node = table.find("transform");
+  if (node == nullptr) return;
+  if (!node->is_array()) table.wrong("transform", *node, kExpected);
+  for (const toml::node& each : *node->as_array()) {
+    const toml::table* transform = each.as_table();
+    const toml::node* name = transform != nullptr ? transform->get("name") : nullptr;
+    if (name == nullptr || !name->is_string()) {
+      fail_at(file, each.source(),
+              "each transform is a table with a name, such as { name = \"RandomHorizontalFlip\" }");
+    }
+    transforms.push_back(to_json_value(each, file));
+  }
+}
+
+FeedSpec read_feed(std::string name, const toml::table& source, const std::filesystem::path& folder,
+                   const std::string& file) {
+  TomlTable table(source, "[feed." + name + ']', file);
+  FeedSpec feed;
+  feed.name = std::move(name);
+  const std::string* data = table.text("data", "a path, relative to this file");
+  table.read("batch_size", feed.batch_size, 1, kMaxBatch);
+  table.read("slots", feed.slots, 1, contract::kMaxSlots);
+  table.read("seed", feed.seed, 0, INT64_MAX);
+  table.read("shuffle", feed.shuffle);
+  table.read_word("remainder", feed.remainder);
+  table.read_word("on_error", feed.on_error);
+  table.read("error_budget", feed.error_budget, 0.0, 1.0);
+  table.read_word("dtype", feed.dtype);
+  table.read_word("layout", feed.layout);
+  table.read("repeat", feed.repeat);
+  table.read("auto_epoch", feed.auto_epoch);
+  table.read_word("shard", feed.shard);
+  if (const std::string* other = table.text("classes_from", "the name of a feed")) feed.classes_from = *other;
+  table.read("max_pixels", feed.max_pixels, 1, std::int64_t{1} << 40);
+  table.read("item_deadline_s", feed.item_deadline_s, 0.1, 86'400.0);
+  read_transforms(table, feed.transform, file);
+  table.refuse_unknown_keys();
+  if (data == nullptr) {
+    fail_at(file, source.source(), "[feed." + feed.name + "] has no data: add data = \"path/to/images\"");
+  }
+  feed.data = (folder / *data).lexically_normal();
+  return feed;
+}
+
+bool is_feed_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+}
+
+// toml++ keeps tables sorted by key; the ring of the first feed is made first, so the file's order has to come back.
+std::vector<FeedSpec> read_feeds(const toml::table& root, const toml::node& node, const std::filesystem::path& folder,
+                                 const std::string& file) {
+  const toml::table* feeds = node.as_table();
+  if (feeds == nullptr) fail_at(file, node.source(), "feeds are tables with a name: write [feed.train]");
+  struct Named {
+    const toml::key* key;
+    const toml::table* table;
+  };
+  std::vector<Named> ordered;
+  for (const auto& [key, value] : *feeds) {
+    if (!value.is_table()) {
+      fail_at(file, key.source(),
+              "\"" + std::string(key.str()) + "\" stands in [feed] itself; feeds have names: write " +
+                  "[feed.train] above it");
+    }
+    if (!is_feed_name(key.str())) {
+      fail_at(file, key.source(),
+              "a feed's name is 1 to 64 ASCII letters, digits, '_', '-' or '.', not \"" + std::string(key.str()) + '"');
+    }
+    ordered.push_back({&key, value.as_table()});
+  }
+  std::sort(ordered.begin(), ordered.end(),
+            [](const Named& a, const Named& b) { return a.key->source().begin < b.key->source().begin; });
+  std::vector<FeedSpec> specs;
+  for (const Named& each : ordered) specs.push_back(read_feed(std::string(each.key->str()), *each.table, folder, file));
+  for (const FeedSpec& spec : specs) {
+    if (!spec.classes_from) continue;
+    const auto other =
+        std::find_if(specs.begin(), specs.end(), [&](const FeedSpec& s) { return s.name == *spec.classes_from; });
+    const toml::source_region& where = root["feed"][spec.name]["classes_from"].node()->source();
+    const std::string says = "[feed." + spec.name + "] classes_from names ";
+    if (other == specs.end()) {
+      std::vector<std::string_view> names;
+      for (const FeedSpec& s : specs) names.push_back(s.name);
+      fail_at(
+          file, where,
+          says + "\"" + *spec.classes_from + "\", but there is no such feed" + did_you_mean(*spec.classes_from, names));
+    }
+    if (other->name == spec.name) fail_at(file, where, says + "the feed itself; leave it out, or name another feed");
+    if (other->classes_from) {
+      fail_at(file, where,
+              says + "\"" + other->name + "\", which takes its own classes from \"" + *other->classes_from +
+                  "\"; name that feed instead");
+    }
+  }
+  return specs;
+}
+
+PoolSpec read_pool(const toml::node& node, const std::filesystem::path& folder, const std::string& file) {
+  if (!node.is_table()) fail_at(file, node.source(), "pool is a table: write [pool] on a line of its own");
+  TomlTable table(*node.as_table(), "[pool]", file);
+  PoolSpec pool;
+  table.read("producers", pool.producers, 1, contract::kMaxProducers);
+  table.read("ranks", pool.ranks, 1, kMaxRanks);
+  if (const toml::node* limit = table.find("memory_limit")) {
+    if (limit->is_string()) pool.memory_limit = parse_byte_size(limit->ref<std::string>());
+    if (limit->is_integer() && limit->ref<std::int64_t>() > 0) pool.memory_limit = limit->ref<std::int64_t>();
+    if (!pool.memory_limit)
+      table.wrong("memory_limit", *limit, "an amount such as \"8 GiB\", \"500 MB\" or a number of bytes");
+  }
+  if (const std::string* failures = table.text("failures", "a path, relative to this file")) {
+    pool.failures = (folder / *failures).lexically_normal();
+  }
+  table.refuse_unknown_keys();
+  return pool;
+}
+
+}  // namespace
+
+Config load_config(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  const std::string name = file.string();
+  toml::table root;
+  try {
+    root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    fail_at(name, error.source(), "not valid TOML: " + std::string(error.description()));
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  Config config;
+  TomlTable top(root, "the configuration", name);
+  const toml::node* pool = top.find("pool");
+  const toml::node* feeds = top.find("feed");
+  top.refuse_unknown_keys();
+  if (pool != nullptr) config.pool = read_pool(*pool, folder, name);
+  if (feeds != nullptr) config.feeds = read_feeds(root, *feeds, folder, name);
+  if (config.feeds.empty()) {
+    throw Error(ErrorKind::kUsage,
+                name + ": no feed is described: add a table [feed.train] with data = \"path/to/images\"");
+  }
+  return config;
+}
+
+}  // namespace feedring

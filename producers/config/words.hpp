@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the configuration, the JSON specs and the command line for our enumerations, each told once.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "producers/config/feed_spec.hpp"
+
+namespace feedring {
+
+template <class Enum>
+struct Words;
+
+template <>
+struct Words<Remainder> {
+  static constexpr std::array<std::pair<std::string_view, Remainder>, 3> kAll{
+      {{"drop", Remainder::kDrop}, {"pad", Remainder::kPad}, {"exact", Remainder::kExact}}};
+};
+template <>
+struct Words<OnError> {
+  static constexpr std::array<std::pair<std::string_view, OnError>, 3> kAll{
+      {{"raise", OnError::kRaise}, {"replace", OnError::kReplace}, {"zero", OnError::kZero}}};
+};
+template <>
+struct Words<Shard> {
+  static constexpr std::array<std::pair<std::string_view, Shard>, 2> kAll{
+      {{"rank", Shard::kRank}, {"none", Shard::kNone}}};
+};
+/// Of images only: labels are int64, images never are.
+template <>
+struct Words<Dtype> {
+  static constexpr std::array<std::pair<std::string_view, Dtype>, 4> kAll{{{"uint8", Dtype::kUint8},
+                                                                           {"float32", Dtype::kFloat32},
+                                                                           {"float16", Dtype::kFloat16},
+                                                                           {"bfloat16", Dtype::kBfloat16}}};
+};
+template <>
+struct Words<Layout> {
+  static constexpr std::array<std::pair<std::string_view, Layout>, 2> kAll{
+      {{"NHWC", Layout::kNhwc}, {"NCHW", Layout::kNchw}}};
+};
+
+template <class Enum>
+[[nodiscard]] std::optional<Enum> from_word(std::string_view word) noexcept {
+  for (const auto& [name, value] : Words<Enum>::kAll) {
+    if (name == word) return value;
+  }
+  return std::nullopt;
+}
+
+template <class Enum>
+[[nodiscard]] std::string_view to_word(Enum value) noexcept {
+  for (const auto& [name, each] : Words<Enum>::kAll) {
+    if (each == value) return name;
+  }
+  return "?";
+}
+
+template <class Enum>
+[[nodiscard]] std::vector<std::string_view> words_of() {
+  std::vector<std::string_view> words;
+  for (const auto& [name, value] : Words<Enum>::kAll) words.push_back(name);
+  return words;
+}
+
+}  // namespace feedring
