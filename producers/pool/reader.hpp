@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader thread of a producer: files become bytes while the decoder works on others. Reading ahead is advice, never
+// a claim: bytes that nobody comes for are given back unread.
+#pragma once
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "producers/decode/image.hpp"
+#include "producers/pool/byte_arena.hpp"
+#include "runtime/event_count.hpp"
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+/// One file to read. `bytes` is what the index says; another size means that the data changed.
+struct FileKey {
+  std::uint32_t feed = 0;
+  std::uint64_t sample = 0;
+  bool operator==(const FileKey&) const = default;
+};
+struct FileRequest {
+  FileKey key;
+  int directory = -1;      ///< descriptor that `path` is relative to
+  std::string_view path;   ///< lives as long as the feed's index
+  std::uint64_t bytes = 0;
+};
+
+class Reader {
+ public:
+  Reader();
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // All of these: the decoder thread only.
+
+  /// Says what will be taken soon, the nearest first. What was wanted before and is not among these is forgotten.
+  void want(const std::vector<FileRequest>& soon);
+
+  struct Bytes {
+    std::span<const std::uint8_t> data;  ///< followed by kSlack readable bytes; valid until the next take()
+    Fault fault;
+  };
+  /// The bytes of a file, read ahead or read now. Waits for the reader thread.
+  [[nodiscard]] Bytes take(const FileRequest& request);
+
+  /// Nanoseconds that take() waited, and futex calls of the reader thread, since the start.
+  [[nodiscard]] std::uint64_t waited_ns() const noexcept { return waited_ns_; }
+  [[nodiscard]] std::uint64_t futex_calls() const noexcept { return futex_calls_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Job {
+    FileRequest request;
+    std::uint8_t* target = nullptr;            // in the arena, or `own`
+    std::unique_ptr<std::uint8_t[]> own;       // a file larger than the arena
+    std::atomic<bool> done{false};
+    bool wanted = true;
+    Fault fault;                               // written before `done`
+  };
+
+  bool submit(const FileRequest& request);
+  void collect_garbage();
+  void run(const std::stop_token& stop);
+  static Fault read_file(const FileRequest& request, std::uint8_t* target);
+
+  ByteArena arena_;
+  std::deque<std::unique_ptr<Job>> jobs_;      // submitted, in order; owned by the decoder thread
+  std::unique_ptr<Job> current_;               // what the last take() handed out
+  moodycamel::ConcurrentQueue<Job*> queue_;
+  contract::Event<std::atomic> work_event_{};
+  contract::Event<std::atomic> done_event_{};
+  std::atomic<std::uint64_t> futex_calls_{0};
+  std::uint64_t waited_ns_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace feedring
