@@ -272,8 +272,9 @@ struct PoolHeader {
 inline constexpr std::uint64_t kRingMagic = 0x31474e4952444546;  ///< "FEDRING1"
 inline constexpr std::uint64_t kPoolMagic = 0x314c4f4f50444546;  ///< "FEDPOOL1"
 
-/// FNV-1a over every size and offset above and the protocol number: two builds that disagree about a byte refuse each
-/// other at attach instead of reading each other's words wrongly.
+/// FNV-1a over the sizes and main offsets above and the protocol number: builds with another layout refuse each other at
+/// attach instead of reading each other's words wrongly. tests/abi compares every field with a recorded dump and demands
+/// another kProtocol for any difference, so that a swap of two fields of one size shows here too.
 constexpr std::uint64_t fingerprint() noexcept {
   using Header = RingHeader<std::atomic>;
   using Pool = PoolHeader<std::atomic>;

@@ -3,6 +3,8 @@
 // mapping, so `kill -9` of everybody leaves nothing behind, and /dev/shm's size does not matter.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/interprocess/mapped_region.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +44,8 @@ class UniqueFd {
 void seal_size(int fd);
 /// After this nobody can write or change the size. No writable mapping may exist.
 void seal_content(int fd);
+/// True once nobody can shrink the file behind `fd`: what a peer hands over is asked this before it is mapped.
+[[nodiscard]] bool size_is_sealed(int fd);
 
 /// Size of the file behind `fd` in bytes.
 [[nodiscard]] std::uint64_t size_of(int fd);
@@ -56,6 +60,10 @@ class Mapping {
   /// Maps all of `fd`; the descriptor may be closed afterwards. Throws Error(kInternal), also where the file is shorter
   /// than `at_least` bytes.
   Mapping(int fd, Access access, std::uint64_t at_least = 1);
+  Mapping(Mapping&& other) noexcept = default;
+  Mapping& operator=(Mapping&& other) noexcept;
+  /// In a forked child this does nothing: the memory is not mapped there, and something else may lie in its place.
+  ~Mapping();
 
   [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(region_.get_address()); }
   [[nodiscard]] std::size_t size() const noexcept { return region_.get_size(); }
@@ -69,6 +77,7 @@ class Mapping {
  private:
   boost::interprocess::mapped_region region_;
   Access access_ = Access::kReadOnly;
+  pid_t process_ = 0;  // that mapped it
 };
 
 }  // namespace feedring

@@ -8,14 +8,14 @@
 //   producer  claim, finish, stale
 //   sweeper   the supervisor, after the death of a claimant is confirmed: sweep
 //
-// Edges (docs/protocol.md has the table; both ends carry the label):
-//   R1 offer's release store   -> A1 a producer's load of the slot word before it claims: the ticket is complete
+// Edges (docs/protocol.md has the table; the line of each access carries the label, tests/lint/edges.sh compares):
+//   R1 offer's store              -> A1 a producer's load of the slot word before it claims: the ticket is complete
 //   R2 finish's read-modify-write -> A2 the owner's load that finds all bits: every sample is written
-//   R3 release's store         -> A3 the owner's load that finds Idle: every reader of the payload is done
-//   R4 finish's task store     -> A4 the next turn's claim of that task: its last claimant will not touch it again
+//   R3 release's store            -> A3 the owner's load that finds Idle: every reader of the payload is done
+//   R4 a task word given back     -> A4 the claim that takes it: what its last claimant wrote lies before
 #pragma once
 
-#include <optional>
+#include <algorithm>
 
 #include "runtime/contract.hpp"
 
@@ -59,7 +59,7 @@ class Ring {
   /// The slot word. Acquire: A1 for who claims next, A2 for the owner that finds all bits, A3 for the owner that finds
   /// Idle.
   [[nodiscard]] SlotWord slot(std::uint32_t slot) const noexcept {
-    return SlotWord::unpack(control_of(slot).word.load(std::memory_order_acquire));
+    return SlotWord::unpack(control_of(slot).word.load(std::memory_order_acquire));  // A1 A2 A3
   }
   [[nodiscard]] bool full(SlotWord word) const noexcept { return word.done == contract::full(shape_.tasks); }
 
@@ -75,21 +75,24 @@ class Ring {
 
   /// Claims a task of the turn in `word` (from slot()). One step records the claim and the claimant. From here until
   /// finish() the ticket and the slot cannot change, so the ticket is read after this.
-  /// A4: acquire. Otherwise this claimant's first write could pass the last one of the task's former claimant.
+  /// A4: acquire. Otherwise, after a sweep, this claimant's writes would not be ordered after those of the dead one:
+  /// this claimant may have read the slot word while that one still lived.
   [[nodiscard]] bool claim(std::uint32_t slot, std::uint32_t task, Claimant claimant, SlotWord word) const noexcept {
     std::uint64_t expected = open_task(word).pack();
     const std::uint64_t mine = TaskWord{open_task(word).turns, claimant}.pack();
     return task_word(slot, task).compare_exchange_strong(expected, mine, std::memory_order_acquire,
-                                                         std::memory_order_relaxed);
+                                                         std::memory_order_relaxed);  // A4
   }
 
-  /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else.
+  /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else. Never
+  /// more rows than the slot has, whatever the owner wrote: nobody is led outside of a slot's payload.
   [[nodiscard]] Want ticket(std::uint32_t slot) const noexcept {
     const auto& ticket = control_of(slot).ticket;
     constexpr auto relaxed = std::memory_order_relaxed;
+    const std::uint32_t rows = std::min(ticket.rows.load(relaxed), shape_.rows);
     return {ticket.sequence.load(relaxed), ticket.plan.load(relaxed),  ticket.seed.load(relaxed),
-            ticket.epoch.load(relaxed),    ticket.first.load(relaxed), ticket.valid.load(relaxed),
-            ticket.rows.load(relaxed)};
+            ticket.epoch.load(relaxed),    ticket.first.load(relaxed), std::min(ticket.valid.load(relaxed), rows),
+            rows};
   }
 
   /// True when the owner moved on (seek): the work is finished at once, without decoding. Relaxed: only a saving.
@@ -105,8 +108,8 @@ class Ring {
     finish_b(slot, task, turn);
     return last;
   }
-  /// R2: acquire-release. Release, or the owner could see the bit and not the samples; acquire, so that whoever sets
-  /// the last bit passes on what the others wrote.
+  /// R2: acquire-release. Release, or the owner could see the bit and not the samples. A read-modify-write and not a
+  /// store, or a second finisher would cut the owner off from what the first one wrote (and lose its bit).
   bool finish_a(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
     auto& word = control_of(slot).word;
     std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -114,14 +117,15 @@ class Ring {
       SlotWord next = SlotWord::unpack(seen);
       if (next.turn != turn) return false;  // only a corrupt word: a held claim keeps the slot in its turn
       next.done |= 1U << task;
-      if (word.compare_exchange_weak(seen, next.pack(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      if (word.compare_exchange_weak(seen, next.pack(), std::memory_order_acq_rel, std::memory_order_relaxed)) {  // R2
         return full(next);
       }
     }
   }
-  /// R4: release.
+  /// R4: release, so that b never comes before a, not even in the compiler's order: a death between them would leave a
+  /// task that counts as done and a bit that nobody sets.
   void finish_b(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
-    task_word(slot, task).store(TaskWord{turn, contract::kNobody}.pack(), std::memory_order_release);
+    task_word(slot, task).store(TaskWord{turn, contract::kNobody}.pack(), std::memory_order_release);  // R4
   }
 
   // ── owner ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,14 +143,15 @@ class Ring {
     control.ticket.first.store(want.first, relaxed);
     control.ticket.valid.store(want.valid, relaxed);
     control.ticket.rows.store(want.rows, relaxed);
-    control.word.store(SlotWord{contract::next_turn(idle.turn), Phase::kOffered, 0}.pack(), std::memory_order_release);
+    const SlotWord offered{contract::next_turn(idle.turn), Phase::kOffered, 0};
+    control.word.store(offered.pack(), std::memory_order_release);  // R1
   }
 
   /// Offered, all bits -> Leased. The caller saw all bits through slot() (A2); from there nobody else writes the word.
   void lease(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kLeased, std::memory_order_relaxed); }
   /// Leased -> Idle, by any thread of the owning process, after the last view died and the copy's event fired.
   /// R3: release. Otherwise the next turn's samples could overwrite what a reader still reads.
-  void release(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_release); }
+  void release(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_release); }  // R3
   /// Offered, all bits -> Idle, for a ticket that nobody wants any more.
   void drop(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_relaxed); }
 
@@ -172,25 +177,28 @@ class Ring {
   // ── sweeper ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /// Repairs what a claimant, confirmed dead, left in this ring; returns the tasks found. The caller then wakes
-  /// everybody, whatever was found, and only then gives the id out again.
+  /// everybody, whatever was found, and only then gives the id out again. Nobody cannot die: sweep(kNobody) does
+  /// nothing, for it would count open tasks as done.
   std::uint32_t sweep(Claimant dead) const noexcept {
+    if (dead == contract::kNobody) return 0;
     std::uint32_t found = 0;
     for (std::uint32_t s = 0; s < shape_.slots; ++s) {
       for (std::uint32_t k = 0; k < shape_.tasks; ++k) {
         auto& word = task_word(s, k);
-        const TaskWord left = TaskWord::unpack(word.load(std::memory_order_acquire));
+        // Relaxed: whoever confirmed the death (a fired pidfd) comes after everything that the dead one did.
+        const TaskWord left = TaskWord::unpack(word.load(std::memory_order_relaxed));
         if (left.claimant != dead) continue;
         // Nobody else writes a task word that a dead claimant holds, so a store is enough.
-        word.store(contract::swept(left, slot(s), k).pack(), std::memory_order_release);
+        word.store(contract::swept(left, slot(s), k).pack(), std::memory_order_release);  // R4
         ++found;
       }
     }
     return found;
   }
 
-  /// The claimant of a task, for who reports on it.
+  /// The claimant of a task, for who reports on it; old by the time it is read.
   [[nodiscard]] TaskWord task(std::uint32_t slot, std::uint32_t k) const noexcept {
-    return TaskWord::unpack(task_word(slot, k).load(std::memory_order_acquire));
+    return TaskWord::unpack(task_word(slot, k).load(std::memory_order_relaxed));
   }
 
  private:

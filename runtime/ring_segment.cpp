@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <feedring/error.hpp>
 
@@ -11,18 +12,88 @@ namespace {
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
-// A size that no node has; keeps the products below from overflowing.
+// A size that no node has, so that sums of a few of them cannot overflow.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 46;
+
+// a * b, or kMaxBytes + 1 where it is more than kMaxBytes, however large a and b are.
+constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > kMaxBytes / b ? kMaxBytes + 1 : a * b;
+}
 
 std::uint64_t control_stride(std::uint32_t tasks) {
   return sizeof(contract::SlotControl<std::atomic>) +
          tasks * (sizeof(contract::TaskLine<std::atomic>) + sizeof(contract::FailureRecord));
 }
 
+// Elements of one row.
+std::uint64_t elements_of(const contract::TensorEntry& entry) {
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = 1; d < entry.dimensions; ++d) elements = product(elements, entry.shape[d]);
+  return elements;
+}
+
+// Whether the strides lead to each element of a row without leaving the row, for 1 to 4 dimensions of a checked size.
+bool strides_stay_inside(const contract::TensorEntry& entry) {
+  const std::uint64_t elements = elements_of(entry);
+  std::uint64_t last = 0;  // where the element with the largest indices lies
+  for (std::uint32_t d = 1; d < entry.dimensions; ++d) last += product(entry.strides[d], entry.shape[d] - 1);
+  return entry.strides[0] == elements && last < elements;
+}
+
 [[noreturn]] void refuse(const char* what, std::uint64_t want, std::uint64_t got) {
-  throw Error(ErrorKind::kRefused, fmt::format("a ring cannot be attached: its {} is {:#x} where this build wants {:#x}; "
-                                               "pool and trainer must come from one build of feedring",
-                                               what, got, want));
+  throw Error(ErrorKind::kRefused,
+              fmt::format("a ring cannot be attached: its {} is {:#x} where this build wants {:#x}; "
+                          "pool and trainer must come from one build of feedring",
+                          what, got, want));
+}
+
+// Refuses an entry of a header that a peer wrote unless views of the tensor stay inside of a slot's payload and no
+// other tensor lies in its bytes: `offset` is where this build would place it.
+void check_tensor(const contract::TensorEntry& entry, std::uint32_t rows, std::uint64_t offset) {
+  if (entry.dtype > static_cast<std::uint32_t>(Dtype::kBfloat16)) {
+    refuse("tensor type", static_cast<std::uint32_t>(Dtype::kBfloat16), entry.dtype);
+  }
+  if (entry.dimensions < 1 || entry.dimensions > 4) refuse("number of a tensor's dimensions", 4, entry.dimensions);
+  if (entry.shape[0] != rows) refuse("number of a tensor's rows", rows, entry.shape[0]);
+  for (std::uint32_t d = 1; d < entry.dimensions; ++d) {
+    if (entry.shape[d] < 1) refuse("tensor dimension", 1, entry.shape[d]);
+  }
+  const std::uint64_t row_bytes = product(elements_of(entry), bytes_of(static_cast<Dtype>(entry.dtype)));
+  if (product(row_bytes, rows) > kMaxBytes) refuse("tensor size", kMaxBytes, product(row_bytes, rows));
+  if (entry.row_bytes != row_bytes) refuse("tensor row size", row_bytes, entry.row_bytes);
+  if (!strides_stay_inside(entry)) refuse("tensor stride", elements_of(entry), entry.strides[0]);
+  if (entry.offset != offset) refuse("tensor offset", offset, entry.offset);
+}
+
+[[noreturn]] void unusable(std::string_view tensor, const char* why) {
+  throw Error(ErrorKind::kUsage, fmt::format("a ring cannot hold a tensor '{}': {}", tensor, why));
+}
+
+// The entry of a tensor that shall lie at `offset`.
+contract::TensorEntry lay_out_tensor(const TensorSpec& spec, std::uint32_t rows, std::uint64_t offset) {
+  contract::TensorEntry entry{};
+  if (spec.name.empty() || spec.name.size() >= sizeof entry.name) unusable(spec.name, "names have 1 to 23 bytes");
+  if (spec.shape.size() > 3) unusable(spec.name, "a row has at most 3 dimensions");
+  if (!spec.strides.empty() && spec.strides.size() != spec.shape.size()) {
+    unusable(spec.name, "there must be a stride for each dimension of a row");
+  }
+  if (std::count(spec.shape.begin(), spec.shape.end(), 0) != 0) unusable(spec.name, "a dimension is 0");
+  std::memcpy(entry.name, spec.name.data(), spec.name.size());
+  entry.dtype = static_cast<std::uint32_t>(spec.dtype);
+  entry.dimensions = static_cast<std::uint32_t>(spec.shape.size() + 1);
+  std::uint64_t elements = 1;
+  for (std::size_t d = spec.shape.size(); d-- > 0;) {
+    entry.shape[d + 1] = spec.shape[d];
+    entry.strides[d + 1] = spec.strides.empty() ? elements : spec.strides[d];
+    elements = product(elements, spec.shape[d]);
+  }
+  entry.shape[0] = rows;
+  entry.strides[0] = elements;
+  entry.row_bytes = product(elements, bytes_of(spec.dtype));
+  entry.offset = offset;
+  if (product(entry.row_bytes, rows) > kMaxBytes) unusable(spec.name, "it is too large; lower batch_size");
+  if (!strides_stay_inside(entry)) unusable(spec.name, "its strides lead out of a row");
+  return entry;
 }
 
 }  // namespace
@@ -41,25 +112,12 @@ contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::
   shape.slots = slots;
   shape.tasks = tasks;
   shape.rows = rows;
-  shape.tensors = static_cast<std::uint32_t>(tensors.size());
   std::uint64_t offset = 0;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
-    contract::TensorEntry& entry = shape.tensor[t];
-    const TensorSpec& spec = tensors[t];
-    std::memcpy(entry.name, spec.name.data(), std::min(spec.name.size(), sizeof entry.name - 1));
-    entry.dtype = static_cast<std::uint32_t>(spec.dtype);
-    entry.dimensions = static_cast<std::uint32_t>(spec.shape.size() + 1);
-    std::uint64_t elements = 1;
-    for (std::size_t d = spec.shape.size(); d-- > 0;) {
-      entry.shape[d + 1] = spec.shape[d];
-      entry.strides[d + 1] = spec.strides.empty() ? elements : spec.strides[d];
-      elements *= spec.shape[d];
-    }
-    entry.shape[0] = rows;
-    entry.strides[0] = elements;
-    entry.row_bytes = elements * bytes_of(spec.dtype);
-    entry.offset = offset;
-    offset = round_up(offset + rows * entry.row_bytes, contract::kLine);
+    if (find_tensor(shape, tensors[t].name) != nullptr) unusable(tensors[t].name, "the name is taken");
+    shape.tensor[t] = lay_out_tensor(tensors[t], rows, offset);
+    shape.tensors = static_cast<std::uint32_t>(t + 1);
+    offset = round_up(offset + rows * shape.tensor[t].row_bytes, contract::kLine);
   }
   shape.control_offset = contract::kPage;
   shape.control_stride = control_stride(tasks);
@@ -67,7 +125,8 @@ contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::
   shape.payload_stride = round_up(offset, contract::kPage);
   shape.bytes = shape.payload_offset + slots * shape.payload_stride;
   if (shape.bytes > kMaxBytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("a ring of {} bytes cannot be made: lower batch_size or slots", shape.bytes));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("a ring of {} bytes cannot be made: lower batch_size or slots", shape.bytes));
   }
   return shape;
 }
@@ -86,13 +145,13 @@ void create_ring(std::byte* base, const contract::RingShape& shape) noexcept {
   auto* header = reinterpret_cast<contract::RingHeader<std::atomic>*>(base);
   header->magic = contract::kRingMagic;
   std::memcpy(&header->shape, &shape, sizeof shape);
-  header->stamp.store(contract::fingerprint(), std::memory_order_release);
+  header->stamp.store(contract::fingerprint(), std::memory_order_release);  // R0
 }
 
 contract::RingShape read_ring_shape(std::span<const std::byte> memory) {
   if (memory.size() < contract::kPage) refuse("size", contract::kPage, memory.size());
   const auto* header = reinterpret_cast<const contract::RingHeader<std::atomic>*>(memory.data());
-  const std::uint64_t stamp = header->stamp.load(std::memory_order_acquire);
+  const std::uint64_t stamp = header->stamp.load(std::memory_order_acquire);  // A0
   if (stamp != contract::fingerprint()) refuse("fingerprint", contract::fingerprint(), stamp);
   if (header->magic != contract::kRingMagic) refuse("magic", contract::kRingMagic, header->magic);
   contract::RingShape shape;
@@ -101,34 +160,23 @@ contract::RingShape read_ring_shape(std::span<const std::byte> memory) {
   if (shape.bytes != memory.size()) refuse("length", memory.size(), shape.bytes);
   if (shape.slots < 1 || shape.slots > contract::kMaxSlots) refuse("number of slots", contract::kMaxSlots, shape.slots);
   if (shape.tasks < 1 || shape.tasks > contract::kMaxTasks) refuse("number of tasks", contract::kMaxTasks, shape.tasks);
-  if (shape.rows < 1 || shape.rows > kMaxBytes) refuse("number of rows", 1, shape.rows);
+  if (shape.rows < 1) refuse("number of rows", 1, shape.rows);
   if (shape.tensors > contract::kMaxTensors) refuse("number of tensors", contract::kMaxTensors, shape.tensors);
   if (shape.control_offset != contract::kPage) refuse("control offset", contract::kPage, shape.control_offset);
   if (shape.control_stride != control_stride(shape.tasks))
     refuse("control stride", control_stride(shape.tasks), shape.control_stride);
   const std::uint64_t payload = round_up(shape.control_offset + shape.slots * shape.control_stride, contract::kPage);
   if (shape.payload_offset != payload) refuse("payload offset", payload, shape.payload_offset);
-  if (shape.payload_stride > kMaxBytes || shape.payload_offset + shape.slots * shape.payload_stride != shape.bytes)
-    refuse("payload stride", (shape.bytes - payload) / shape.slots, shape.payload_stride);
+  std::uint64_t offset = 0;
   for (std::uint32_t t = 0; t < shape.tensors; ++t) {
     contract::TensorEntry& entry = shape.tensor[t];
     entry.name[sizeof entry.name - 1] = '\0';
-    if (entry.dtype > static_cast<std::uint32_t>(Dtype::kBfloat16)) refuse("tensor type", 4, entry.dtype);
-    if (entry.dimensions < 1 || entry.dimensions > 4) refuse("tensor rank", 4, entry.dimensions);
-    if (entry.offset > shape.payload_stride || entry.row_bytes > kMaxBytes / shape.rows ||
-        entry.row_bytes * shape.rows > shape.payload_stride - entry.offset)
-      refuse("tensor size", shape.payload_stride, entry.row_bytes);
-    std::uint64_t elements = 1;
-    for (std::uint32_t d = 1; d < entry.dimensions; ++d) {
-      if (entry.shape[d] > kMaxBytes || elements * entry.shape[d] > entry.row_bytes) refuse("tensor shape", 0, entry.shape[d]);
-      elements *= entry.shape[d];
-    }
-    if (entry.shape[0] != shape.rows || elements * bytes_of(static_cast<Dtype>(entry.dtype)) != entry.row_bytes)
-      refuse("tensor row size", entry.row_bytes, elements);
-    for (std::uint32_t d = 0; d < entry.dimensions; ++d) {
-      if (entry.strides[d] > elements) refuse("tensor stride", elements, entry.strides[d]);
-    }
+    check_tensor(entry, shape.rows, offset);
+    offset = round_up(offset + shape.rows * entry.row_bytes, contract::kLine);
   }
+  const std::uint64_t stride = round_up(offset, contract::kPage);
+  if (shape.payload_stride != stride) refuse("payload stride", stride, shape.payload_stride);
+  if (shape.bytes != payload + shape.slots * stride) refuse("length", payload + shape.slots * stride, shape.bytes);
   return shape;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct TensorSpec {
 };
 
 /// Lays out a ring. Every tensor starts on a cache line, every slot's payload on a page.
-/// Throws Error(kUsage) where a number is outside the contract.
+/// Throws Error(kUsage) where a number is outside the contract, a name is empty, too long or taken, or strides lead out
+/// of a row.
 [[nodiscard]] contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::uint32_t rows,
                                                const std::vector<TensorSpec>& tensors);
 
@@ -33,8 +35,9 @@ struct TensorSpec {
 /// Writes header and stamp into fresh (all zero) memory of shape.bytes.
 void create_ring(std::byte* base, const contract::RingShape& shape) noexcept;
 
-/// A copy of the shape in `memory`, after every number in it was checked against the contract and the size of the
-/// mapping. Throws Error(kRefused) with what was wanted and what was found.
+/// A copy of the shape in `memory`, after every number in it was checked against the contract, the size of the mapping
+/// and the place where lay_out_ring() would put each tensor: whoever follows the copy stays inside of the mapping and
+/// no tensor lies in another. Throws Error(kRefused) with what was wanted and what was found.
 [[nodiscard]] contract::RingShape read_ring_shape(std::span<const std::byte> memory);
 
 /// The tensor's entry, or nullptr.
