@@ -80,8 +80,9 @@ class Ring {
   [[nodiscard]] bool claim(std::uint32_t slot, std::uint32_t task, Claimant claimant, SlotWord word) const noexcept {
     std::uint64_t expected = open_task(word).pack();
     const std::uint64_t mine = TaskWord{open_task(word).turns, claimant}.pack();
-    return task_word(slot, task).compare_exchange_strong(expected, mine, std::memory_order_acquire,
-                                                         std::memory_order_relaxed);  // A4
+    return task_word(slot, task)
+        .compare_exchange_strong(expected, mine, std::memory_order_acquire,
+                                 std::memory_order_relaxed);  // A4
   }
 
   /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else. Never
@@ -90,8 +91,12 @@ class Ring {
     const auto& ticket = control_of(slot).ticket;
     constexpr auto relaxed = std::memory_order_relaxed;
     const std::uint32_t rows = std::min(ticket.rows.load(relaxed), shape_.rows);
-    return {ticket.sequence.load(relaxed), ticket.plan.load(relaxed),  ticket.seed.load(relaxed),
-            ticket.epoch.load(relaxed),    ticket.first.load(relaxed), std::min(ticket.valid.load(relaxed), rows),
+    return {ticket.sequence.load(relaxed),
+            ticket.plan.load(relaxed),
+            ticket.seed.load(relaxed),
+            ticket.epoch.load(relaxed),
+            ticket.first.load(relaxed),
+            std::min(ticket.valid.load(relaxed), rows),
             rows};
   }
 
