@@ -27,3 +27,6 @@ if(FEEDRING_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
+if(FEEDRING_TORCH)
+  find_package(LibTorch)  # optional: without it the LibTorch face and the demo trainer are left out
+endif()

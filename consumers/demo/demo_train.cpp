@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// A data-parallel trainer in LibTorch, fed by feedring: what a user's program looks like, and a test of the whole path.
+// Every rank takes its batches from its own rings, averages gradients with the others, and all count together what they
+// saw. Exit status 1 if the loss did not fall, or if a finished epoch did not bring every sample exactly once.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+
+#include "consumers/demo/batches.hpp"
+#include "consumers/demo/collective.hpp"
+#include "consumers/demo/model.hpp"
+#include "consumers/demo/options.hpp"
+#include "consumers/demo/tally.hpp"
+
+namespace feedring::demo {
+namespace {
+
+class Trainer {
+ public:
+  Trainer(const Options& options, Ranks& ranks)
+      : options_(options),
+        ranks_(ranks),
+        train_(options.train),
+        net_(train_.classes()),
+        parameters_(net_->parameters()),
+        adam_(parameters_, torch::optim::AdamOptions(options.learning_rate)) {
+    if (!options.val.empty()) val_.emplace(options.val);
+  }
+
+  int run() {
+    bool complete = true;
+    int epochs = 0;
+    double pictures = 0;
+    double accuracy = 0;
+    while (epochs < options_.epochs && !stopped_) {
+      const Stopwatch wall;
+      Tally trained = train_epoch(epochs++);
+      trained.share(ranks_);
+      const double seconds = wall.seconds();
+      if (!stopped_) complete = complete && trained.saw_each_sample_once();
+      pictures += trained.samples;
+      accuracy = trained.correct / trained.samples;
+      if (ranks_.rank() == 0) {
+        std::printf("epoch %d/%d  loss %.3f  accuracy %4.1f %%", epochs, options_.epochs, trained.loss / trained.samples,
+                    100 * accuracy);
+      }
+      if (val_ && !stopped_) {
+        Tally measured = validate();
+        measured.share(ranks_);
+        complete = complete && measured.saw_each_sample_once();
+        accuracy = measured.correct / measured.samples;
+        if (ranks_.rank() == 0) std::printf("  on other pictures %4.1f %%", 100 * accuracy);
+      }
+      if (ranks_.rank() == 0) {
+        std::printf("  %5.0f images/s  waited for data %.1f %%\n", trained.samples / seconds,
+                    100 * trained.waited / trained.seconds);
+        std::fflush(stdout);
+      }
+    }
+    return conclude(complete, epochs, pictures, accuracy);
+  }
+
+ private:
+  Tally train_epoch(int epoch) {
+    Tally tally(train_.samples());
+    const Stopwatch watch;
+    net_->train();
+    for (std::int64_t step = 0; !stopped_; ++step) {
+      auto batch = next(train_, tally);
+      if (!batch) break;
+      const auto input = to_input(batch->images);
+      batch->images.reset();  // the labels and ids still hold the slot
+      const auto scores = net_->forward(input);
+      const auto losses = losses_of(scores, batch->labels);
+      const auto loss = losses.mul(batch->valid).sum() / batch->valid.sum().clamp_min(1);
+      adam_.zero_grad();
+      loss.backward();
+      average_gradients();
+      set_learning_rate(epoch * train_.steps() + step);
+      adam_.step();
+      losses_.push_back(loss.item<float>());
+      tally.count(losses.detach(), scores, batch->labels, batch->valid, batch->sample_ids);
+      show_progress(epoch, step);
+    }
+    tally.seconds = watch.seconds();
+    return tally;
+  }
+
+  Tally validate() {
+    const torch::NoGradGuard no_gradients;
+    Tally tally(val_->samples());
+    net_->eval();
+    while (auto batch = next(*val_, tally)) {
+      const auto scores = net_->forward(to_input(batch->images));
+      const auto losses = losses_of(scores, batch->labels);
+      tally.count(losses, scores, batch->labels, batch->valid, batch->sample_ids);
+    }
+    return tally;
+  }
+
+  static at::Tensor losses_of(const at::Tensor& scores, const at::Tensor& labels) {
+    return at::cross_entropy_loss(scores, labels, {}, at::Reduction::None);
+  }
+
+  static std::optional<Batch> next(Batches& batches, Tally& tally) {
+    const Stopwatch watch;
+    auto batch = batches.next();
+    tally.waited += watch.seconds();
+    return batch;
+  }
+
+  /// One message a step carries all gradients, and each rank's wish to stop: so all stop after the same step.
+  void average_gradients() {
+    const float enough = clock_.seconds() > options_.seconds ? 1 : 0;
+    const auto message = at::cat({flat_gradients(parameters_), at::full({1}, enough)});
+    ranks_.sum(message);
+    set_gradients(parameters_, message / ranks_.world());
+    stopped_ = message[-1].item<float>() > 0;
+  }
+
+  void set_learning_rate(std::int64_t step) {
+    const double done = static_cast<double>(step) / static_cast<double>(options_.epochs * train_.steps());
+    const double factor = std::min(10 * done + 0.01, (1 - done) / 0.9);
+    static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(options_.learning_rate * factor);
+  }
+
+  void show_progress(int epoch, std::int64_t step) const {
+    if (ranks_.rank() != 0 || isatty(STDOUT_FILENO) == 0) return;
+    std::printf("epoch %d/%d  step %ld/%ld  loss %.3f\r", epoch + 1, options_.epochs, static_cast<long>(step + 1),
+                static_cast<long>(train_.steps()), losses_.back());
+    std::fflush(stdout);
+  }
+
+  /// Mean loss over the first or the last steps, of all ranks.
+  double mean_loss(bool last) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(20, losses_.size() / 2 + 1));
+    const auto from = last ? losses_.end() - count : losses_.begin();
+    auto mean = at::full({1}, std::accumulate(from, from + count, 0.0) / static_cast<double>(count), at::kDouble);
+    ranks_.sum(mean);
+    return mean.item<double>() / ranks_.world();
+  }
+
+  int conclude(bool complete, int epochs, double pictures, double accuracy) {
+    if (losses_.empty()) {
+      std::fprintf(stderr, "feedring-demo: the feed '%s' gave no batch\n", options_.train.c_str());
+      return 1;
+    }
+    const double first = mean_loss(false);
+    const double last = mean_loss(true);
+    if (ranks_.rank() == 0) {
+      std::printf("%d ranks, %d epochs, %.0f pictures in %.1f s: loss %.3f -> %.3f, accuracy %.1f %%, %s\n",
+                  ranks_.world(), epochs, pictures, clock_.seconds(), first, last, 100 * accuracy,
+                  complete ? "every sample of every epoch seen exactly once"
+                           : "but NOT every sample of an epoch was seen exactly once");
+    }
+    return complete && last < first ? 0 : 1;
+  }
+
+  const Options& options_;
+  Ranks& ranks_;
+  Batches train_;
+  std::optional<Batches> val_;
+  Net net_;
+  std::vector<at::Tensor> parameters_;
+  torch::optim::Adam adam_;
+  std::vector<float> losses_;  ///< of each step, on this rank
+  Stopwatch clock_;
+  bool stopped_ = false;
+};
+
+int main_or_throw(int argc, char** argv) {
+  int status = 0;
+  const auto options = parse_options(argc, argv, status);
+  if (!options) return status;
+  at::set_num_threads(1);  // a rank per core: more threads would only take the producers' cores
+  torch::manual_seed(0);   // all ranks start from the same weights
+  Ranks ranks;
+  return Trainer(*options, ranks).run();
+}
+
+}  // namespace
+}  // namespace feedring::demo
+
+int main(int argc, char** argv) {
+  try {
+    return feedring::demo::main_or_throw(argc, argv);
+  } catch (const feedring::Error& error) {
+    std::fprintf(stderr, "feedring-demo: %s\n", error.what());
+    return feedring::exit_code(error.kind());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "feedring-demo: %s\n", error.what());
+    return 1;
+  }
+}
