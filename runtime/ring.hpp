@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "runtime/contract.hpp"
 
@@ -89,14 +90,13 @@ class Ring {
   /// more rows than the slot has, whatever the owner wrote: nobody is led outside of a slot's payload.
   [[nodiscard]] Want ticket(std::uint32_t slot) const noexcept {
     const auto& ticket = control_of(slot).ticket;
-    constexpr auto relaxed = std::memory_order_relaxed;
-    const std::uint32_t rows = std::min(ticket.rows.load(relaxed), shape_.rows);
-    return {ticket.sequence.load(relaxed),
-            ticket.plan.load(relaxed),
-            ticket.seed.load(relaxed),
-            ticket.epoch.load(relaxed),
-            ticket.first.load(relaxed),
-            std::min(ticket.valid.load(relaxed), rows),
+    const std::uint32_t rows = std::min(get(ticket.rows), shape_.rows);
+    return {get(ticket.sequence),
+            get(ticket.plan),
+            get(ticket.seed),
+            get(ticket.epoch),
+            get(ticket.first),
+            std::min(get(ticket.valid), rows),
             rows};
   }
 
@@ -140,25 +140,30 @@ class Ring {
   void offer(std::uint32_t slot, const Want& want) const noexcept {
     auto& control = control_of(slot);
     const SlotWord idle = SlotWord::unpack(control.word.load(std::memory_order_relaxed));
-    constexpr auto relaxed = std::memory_order_relaxed;
-    control.ticket.sequence.store(want.sequence, relaxed);
-    control.ticket.plan.store(want.plan, relaxed);
-    control.ticket.seed.store(want.seed, relaxed);
-    control.ticket.epoch.store(want.epoch, relaxed);
-    control.ticket.first.store(want.first, relaxed);
-    control.ticket.valid.store(want.valid, relaxed);
-    control.ticket.rows.store(want.rows, relaxed);
+    put(control.ticket.sequence, want.sequence);
+    put(control.ticket.plan, want.plan);
+    put(control.ticket.seed, want.seed);
+    put(control.ticket.epoch, want.epoch);
+    put(control.ticket.first, want.first);
+    put(control.ticket.valid, want.valid);
+    put(control.ticket.rows, want.rows);
     const SlotWord offered{contract::next_turn(idle.turn), Phase::kOffered, 0};
     control.word.store(offered.pack(), std::memory_order_release);  // R1
   }
 
   /// Offered, all bits -> Leased. The caller saw all bits through slot() (A2); from there nobody else writes the word.
-  void lease(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kLeased, std::memory_order_relaxed); }
+  void lease(std::uint32_t slot) const noexcept {
+    control_of(slot).word.store(in_phase(slot, Phase::kLeased), std::memory_order_relaxed);
+  }
   /// Leased -> Idle, by any thread of the owning process, after the last view died and the copy's event fired.
   /// R3: release. Otherwise the next turn's samples could overwrite what a reader still reads.
-  void release(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_release); }  // R3
+  void release(std::uint32_t slot) const noexcept {
+    control_of(slot).word.store(in_phase(slot, Phase::kIdle), std::memory_order_release);  // R3
+  }
   /// Offered, all bits -> Idle, for a ticket that nobody wants any more.
-  void drop(std::uint32_t slot) const noexcept { set_phase(slot, Phase::kIdle, std::memory_order_relaxed); }
+  void drop(std::uint32_t slot) const noexcept {
+    control_of(slot).word.store(in_phase(slot, Phase::kIdle), std::memory_order_relaxed);
+  }
 
   /// Claims what is still open in an Offered slot and finishes it, so that the slot comes back without decoding.
   void cancel(std::uint32_t slot_index) const noexcept {
@@ -220,11 +225,20 @@ class Ring {
     auto* lines = control(slot) + sizeof(contract::SlotControl<Atom>);
     return reinterpret_cast<contract::TaskLine<Atom>*>(lines)[task].word;
   }
-  void set_phase(std::uint32_t slot, Phase phase, std::memory_order order) const noexcept {
-    auto& word = control_of(slot).word;
-    SlotWord next = SlotWord::unpack(word.load(std::memory_order_relaxed));
-    next.phase = phase;
-    word.store(next.pack(), order);
+  /// The slot word in another phase, for who alone may write it now.
+  [[nodiscard]] std::uint64_t in_phase(std::uint32_t slot, Phase phase) const noexcept {
+    SlotWord word = SlotWord::unpack(control_of(slot).word.load(std::memory_order_relaxed));
+    word.phase = phase;
+    return word.pack();
+  }
+  // The words of a ticket: the slot word orders them.
+  template <class T>
+  [[nodiscard]] static T get(const Atom<T>& word) noexcept {
+    return word.load(std::memory_order_relaxed);
+  }
+  template <class T>
+  static void put(Atom<T>& word, std::type_identity_t<T> value) noexcept {
+    word.store(value, std::memory_order_relaxed);
   }
 
   std::byte* base_ = nullptr;
