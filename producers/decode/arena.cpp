@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/decode/arena.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace feedring {
+namespace {
+
+constexpr std::size_t kStep = std::size_t{1} << 18;  // blocks come in 256 KiB: few sizes, soon settled
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t step) { return (bytes + step - 1) / step * step; }
+
+}  // namespace
+
+void Arena::Free::operator()(std::uint8_t* memory) const noexcept {
+  ::operator delete[](memory, std::align_val_t{kAlignment});
+}
+
+Arena::Block Arena::new_block(std::size_t size) noexcept {
+  Block block;
+  block.memory.reset(static_cast<std::uint8_t*>(::operator new[](size, std::align_val_t{kAlignment}, std::nothrow)));
+  if (block.memory) block.size = size;
+  return block;
+}
+
+void Arena::reset(std::size_t limit) {
+  limit_ = limit;
+  peak_ = std::max(peak_, used_);
+  std::size_t wanted = std::max(main_.size, round_up(used_, kStep));
+  if (++images_ == kWindow) {
+    if (main_.size > 2 * round_up(peak_, kStep)) wanted = round_up(peak_, kStep);
+    images_ = 0;
+    peak_ = 0;
+  }
+  extra_.clear();
+  if (wanted != main_.size) {
+    main_ = Block{};  // first, so that old and new are never held together
+    main_ = new_block(wanted);
+  }
+  front_ = 0;
+  used_ = 0;
+}
+
+void* Arena::take(std::size_t bytes) noexcept {
+  if (bytes > limit_) return nullptr;  // before rounding: nothing below can overflow
+  bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
+  if (bytes > limit_ - std::min(used_, limit_)) return nullptr;
+  const Block* block = extra_.empty() ? &main_ : &extra_.back();
+  if (bytes > block->size - front_) {
+    Block fresh = new_block(round_up(bytes, kStep));
+    if (!fresh.memory) return nullptr;
+    try {
+      extra_.push_back(std::move(fresh));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    block = &extra_.back();
+    front_ = 0;
+  }
+  std::uint8_t* taken = block->memory.get() + front_;
+  front_ += bytes;
+  used_ += bytes;
+  return taken;
+}
+
+}  // namespace feedring

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/decode/decoder.hpp"
+
+#include <fmt/format.h>
+
+#include "producers/decode/png.hpp"
+
+namespace feedring {
+namespace {
+
+// What reading a header may take: tables and contexts, nothing that grows with the picture.
+constexpr std::size_t kHeaderMemory = std::size_t{1} << 20;
+
+// What decoding may take. Per pixel at most 3 bytes of RGB, 4 of a CMYK row and 8 of coefficients (a progressive CMYK
+// JPEG: 4 components of 16 bits); PNG keeps three rows of up to 8 bytes a pixel, which is 24 where the picture is one
+// row. The constant covers strips, blocks at the edges, zlib's window and texts (see kMaxChunkMemory in png.cpp).
+constexpr std::size_t kBytesPerPixel = 32;
+constexpr std::size_t kFixedMemory = std::size_t{160} << 20;
+
+std::uint64_t pixels_of(Size size) {
+  return static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
+}
+
+bool is_inside(Box box, Size size) {
+  return box.x >= 0 && box.y >= 0 && box.width > 0 && box.height > 0 && box.width <= size.width - box.x &&
+         box.height <= size.height - box.y;
+}
+
+}  // namespace
+
+Fault Decoder::probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out) {
+  arena_.reset(kHeaderMemory);
+  const Format format = sniff(bytes);
+  Size size;
+  Fault fault;
+  switch (format) {
+    case Format::kJpeg: fault = jpeg_.header(bytes, arena_, size); break;
+    case Format::kPng: fault = png_header(bytes, arena_, size); break;
+    case Format::kUnknown: return describe_unknown(bytes);
+    default: return fmt::format("{} is not supported by this build", name_of(format));
+  }
+  if (fault) return fault;
+  if (pixels_of(size) > max_pixels) {
+    return fmt::format("{} x {} pixels are more than max_pixels = {}", size.width, size.height, max_pixels);
+  }
+  out = {format, size};
+  return std::nullopt;
+}
+
+Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info, Box box, RgbView& out) {
+  if (!is_inside(box, info.size)) {
+    return fmt::format("the box {},{} {} x {} is not inside the image of {} x {}", box.x, box.y, box.width, box.height,
+                       info.size.width, info.size.height);
+  }
+  arena_.reset(kFixedMemory + kBytesPerPixel * pixels_of(info.size));
+  switch (info.format) {
+    case Format::kJpeg: return jpeg_.pixels(bytes, info.size, box, arena_, out);
+    case Format::kPng: return png_pixels(bytes, info.size, box, arena_, out);
+    default: return fmt::format("{} is not supported by this build", name_of(info.format));
+  }
+}
+
+}  // namespace feedring

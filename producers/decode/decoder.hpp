@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of an image file -> the RGB pixels of a box of it.
+//
+// The pixels are those that Pillow gives for Image.open(f).convert("RGB") and a crop, byte for byte (compared with
+// Pillow 9.4 over libjpeg-turbo 2.1.5), with one exception: 16 bit PNG samples become round(v / 257), which Pillow
+// clips or truncates. EXIF orientation is not applied. Alpha is dropped, not blended.
+//
+// What counts as a fault. Everything that the libraries call an error, and every warning that leaves the pixels in
+// doubt: a truncated or corrupt scan, a wrong checksum, a missing end. Harmless remarks are none: bytes after the end
+// of the image, stray bytes between JPEG segments, an unknown Adobe transform or JFIF version, an odd order of
+// progressive scans. Damage that no decoder can see (changed bytes that still are a valid scan) is delivered.
+//
+// Whether a file is faulty depends on nothing but its bytes for PNG (it is always read to the end and all checksums are
+// compared), for JPEGs of several scans (progressive ones are always read to the end), and, for any JPEG, as to
+// truncation: a file without an end-of-image marker is refused whatever the box. Other damage in a JPEG of one scan is
+// met if and only if it lies above or in the last row of MCUs (8 or 16 pixels high, one more row with vertical chroma
+// subsampling) that the box touches: columns do not matter, and a box that ends lower never succeeds where a higher
+// one failed. Reading on to the end of every file would cost a quarter of the speed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "producers/decode/arena.hpp"
+#include "producers/decode/image.hpp"
+#include "producers/decode/jpeg.hpp"
+#include "producers/decode/sniff.hpp"
+
+namespace feedring {
+
+struct ImageInfo {
+  Format format = Format::kUnknown;
+  Size size;
+};
+
+/// Decodes one image after the other for one thread; any instance may be used by one thread at a time. Keeps the memory
+/// of earlier images (see Arena), so that the steady state neither allocates nor takes page faults.
+class Decoder {
+ public:
+  /// Throws Error(kInternal) when libjpeg cannot be used.
+  Decoder() = default;
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  /// Format and size, from the header alone. A picture of more than `max_pixels` is a fault here, before anything of
+  /// its size is allocated. Invalidates the view of an earlier decode().
+  Fault probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out);
+
+  /// The pixels of `box`, which lies inside the image, of bytes that probe() accepted as `info`. On success `out` views
+  /// memory of this decoder, valid until the next call, with kSlack readable bytes past the last row; its rows may be
+  /// farther apart than 3 * width. On a fault `out` is untouched.
+  Fault decode(std::span<const std::uint8_t> bytes, const ImageInfo& info, Box box, RgbView& out);
+
+ private:
+  Arena arena_;
+  JpegDecoder jpeg_;
+};
+
+}  // namespace feedring
