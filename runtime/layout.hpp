@@ -3,36 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <feedring/dtype.hpp>
 #include <string_view>
 
 namespace feedring {
 
-enum class Dtype : std::uint8_t { kUint8 = 0, kInt64 = 1, kFloat32 = 2, kFloat16 = 3, kBfloat16 = 4 };
-
 /// How the bytes of one image lie: NHWC is interleaved (channels_last), NCHW planar. The tensor is (B, 3, H, W) in both.
 enum class Layout : std::uint8_t { kNhwc = 0, kNchw = 1 };
-
-constexpr std::uint32_t bytes_of(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::kUint8: return 1;
-    case Dtype::kInt64: return 8;
-    case Dtype::kFloat32: return 4;
-    case Dtype::kFloat16:
-    case Dtype::kBfloat16: return 2;
-  }
-  return 0;
-}
-
-constexpr std::string_view name_of(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::kUint8: return "uint8";
-    case Dtype::kInt64: return "int64";
-    case Dtype::kFloat32: return "float32";
-    case Dtype::kFloat16: return "float16";
-    case Dtype::kBfloat16: return "bfloat16";
-  }
-  return "?";
-}
 
 constexpr std::string_view name_of(Layout layout) noexcept { return layout == Layout::kNhwc ? "NHWC" : "NCHW"; }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's end of a feed: attach, then take batches.
+//
+//   auto feed = feedring::Feed::attach({.name = "train"});
+//   for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
+//     for (feedring::Batch& batch : feed) train_on(feedring::to_tensor(batch, "images"), …);
+//     save(feed.state());
+//   }
+//
+// All ranks of a feed take the same number of steps. An epoch that was left early is not continued by the next loop:
+// each iteration starts the next epoch from its beginning (start_epoch()).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <feedring/batch.hpp>
+#include <feedring/device.hpp>
+#include <feedring/error.hpp>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace feedring {
+
+struct FeedOptions {
+  std::string name = "train";  ///< which feed of the configuration
+  std::string pool = {};       ///< where the pool listens; empty: the environment's FEEDRING_POOL
+  /// The configuration from which this rank starts a pool where none was named and none runs for this job; empty: the
+  /// environment's FEEDRING_CONFIG.
+  std::string config = {};
+  /// Who this rank is, where the launcher's variables shall not say it (runtime/launch_env.hpp); without either, a lone
+  /// process is rank 0 of 1.
+  std::optional<std::uint32_t> rank = std::nullopt;
+  std::optional<std::uint32_t> world_size = std::nullopt;
+  std::optional<std::uint32_t> local_rank = std::nullopt;
+  std::optional<std::uint32_t> local_world_size = std::nullopt;
+  std::chrono::milliseconds deadline = std::chrono::seconds(120);        ///< longest wait for one batch
+  std::chrono::milliseconds attach_deadline = std::chrono::seconds(60);  ///< longest wait for the pool
+  std::shared_ptr<Device> device = nullptr;  ///< what reads the slots; null: host_device()
+};
+
+/// Sums since attach.
+struct FeedStats {
+  std::uint64_t batches = 0;
+  std::uint64_t samples = 0;      ///< valid rows of these batches
+  std::uint64_t failed = 0;       ///< of them replaced or zeroed, and those that were raised
+  std::uint64_t wait_ns = 0;      ///< the caller stood in next() for a batch that was not ready
+  std::uint64_t futex_calls = 0;  ///< system calls for sleeping and waking
+};
+
+/// Everything but the batches' release happens inside the members below, by one thread at a time (another one gets
+/// Error(kUsage)). In a forked child every member that would touch the ring throws Error(kForked), and destruction does
+/// nothing.
+class Feed {
+ public:
+  /// Connects to the pool and maps this rank's ring. Reads the environment now, not earlier. Throws Error: kUsage (wrong or
+  /// contradicting rank, unknown feed), kRefused (another user, another build, a ring that somebody owns), kDeadline
+  /// (no pool within attach_deadline), and what the pool says (kData, kMemory, …).
+  [[nodiscard]] static Feed attach(const FeedOptions& options = {});
+
+  Feed(Feed&&) noexcept;
+  Feed& operator=(Feed&&) noexcept;
+  ~Feed();
+
+  /// The next batch, or once nullopt after the last one of an epoch; the call after that goes on with the next epoch.
+  /// Throws Error:
+  ///   kDeadline  no batch within the deadline; names the producers and what they have in hand. May be called again
+  ///   kPoolGone  the pool died; batches that were ready have been delivered
+  ///   kData      a sample failed under on_error = "raise", or too many under "replace" or "zero" (error_budget); the next
+  ///              call goes on with the step behind it, so that all ranks stay in step
+  ///   kHeld      the caller holds all slots of the ring
+  ///   kForked, kUsage  see above
+  [[nodiscard]] std::optional<Batch> next();
+  [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
+
+  /// Begins a new iteration: goes to the start of the next epoch where a batch of this one was taken; does nothing at the
+  /// start of an epoch, or where a state was loaded or sought and nothing was taken since.
+  void start_epoch();
+  /// Says which epoch the next iteration runs. No effect where that epoch is next anyway, also in its middle after
+  /// load_state().
+  void set_epoch(std::uint64_t epoch);
+  /// Goes to a step of an epoch, 0 <= step <= steps_per_epoch(). Batches already decoded are kept where they fit.
+  /// Throws Error(kUsage) for a step beyond the epoch.
+  void seek(std::uint64_t epoch, std::uint64_t step);
+
+  /// Where the next batch will come from, as one line of JSON, equal on all ranks at equal steps:
+  /// {"version", "seed", "epoch", "next_ordinal", "spec_hash", "dataset_digest", "G"}.
+  [[nodiscard]] std::string state() const;
+  /// Goes on where `state` was saved, at any world size and batch size. The seed is the state's. Throws Error(kRefused), with
+  /// both values, for a state of another data set, sampler or transform, and Error(kUsage) for a text that is none.
+  void load_state(const std::string& state);
+
+  /// Epoch and step of the batch that next() would return.
+  [[nodiscard]] std::uint64_t epoch() const;
+  [[nodiscard]] std::uint64_t step() const;
+  /// Steps of a whole epoch, equal on all ranks.
+  [[nodiscard]] std::uint64_t steps_per_epoch() const;
+  [[nodiscard]] std::uint32_t batch_size() const;  ///< of this rank
+  [[nodiscard]] std::uint64_t samples() const;     ///< of the data set
+  [[nodiscard]] std::uint64_t classes() const;
+  [[nodiscard]] std::uint32_t rank() const;
+  [[nodiscard]] std::uint32_t world_size() const;
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::string& dataset_digest() const;
+  [[nodiscard]] FeedStats stats() const;
+
+  /// A feed is a range of the batches of one iteration: begin() is start_epoch(). A batch is gone when the loop asks for
+  /// the next one, unless it was moved out.
+  class Iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+
+    explicit Iterator(Feed& feed) : feed_(&feed), batch_(feed.next()) {}
+    [[nodiscard]] Batch& operator*() const noexcept { return *batch_; }
+    Iterator& operator++() {
+      batch_.reset();
+      batch_ = feed_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    [[nodiscard]] bool operator==(std::default_sentinel_t) const noexcept { return !batch_; }
+
+   private:
+    Feed* feed_;
+    mutable std::optional<Batch> batch_;
+  };
+  [[nodiscard]] Iterator begin() {
+    start_epoch();
+    return Iterator(*this);
+  }
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+
+ private:
+  class Owner;  // consumers/owner.hpp
+  explicit Feed(std::unique_ptr<Owner> owner) noexcept;
+  std::unique_ptr<Owner> owner_;
+};
+
+}  // namespace feedring
