@@ -25,7 +25,7 @@ else
     mv "$letters.part" "$letters"
   fi
   train=$letters/train val=$letters/val
-  size=48 scale='[0.6, 1.0]' flip= on_error=raise
+  size=48 scale='[0.6, 1.0]' flip='' on_error=raise
 fi
 
 config=$cache/demo.toml
