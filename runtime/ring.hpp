@@ -64,12 +64,13 @@ class Ring {
   }
   [[nodiscard]] bool full(SlotWord word) const noexcept { return word.done == contract::full(shape_.tasks); }
 
-  /// Hints for choosing what to claim: relaxed, possibly old, never trusted for more.
+  /// Hints for choosing what to claim: relaxed, possibly old, never trusted for more. A task is open by the same
+  /// comparison as in claim(), or a corrupt word would be tried for ever.
   [[nodiscard]] std::uint64_t sequence_hint(std::uint32_t slot) const noexcept {
     return control_of(slot).ticket.sequence.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool open_hint(std::uint32_t slot, std::uint32_t task, SlotWord word) const noexcept {
-    return TaskWord::unpack(task_word(slot, task).load(std::memory_order_relaxed)) == open_task(word);
+    return task_word(slot, task).load(std::memory_order_relaxed) == open_task(word).pack();
   }
 
   // ── producer ───────────────────────────────────────────────────────────────────────────────────────────────────
