@@ -217,13 +217,16 @@ struct alignas(kLine) TaskLine {
 
 // ── the pool segment ─────────────────────────────────────────────────────────────────────────────────────────────
 
+/// What a producer does with the sample it has in hand.
+enum class WorkPhase : std::uint32_t { kClaim = 0, kRead = 1, kDecode = 2 };
+
 /// One producer's line of what it has in hand, written by it alone, read by the supervisor.
 template <template <class> class Atom>
 struct alignas(kLine) InHand {
-  Atom<std::uint64_t> since_ns;  ///< CLOCK_MONOTONIC when the sample was taken up; 0: nothing in hand
+  Atom<std::uint64_t> since_ns;  ///< CLOCK_MONOTONIC when the claim or the sample was taken up; 0: nothing in hand
   Atom<std::uint64_t> sample;    ///< index into the feed's data set
   Atom<std::uint32_t> feed;
-  Atom<std::uint32_t> phase;     ///< feedring::WorkPhase
+  Atom<std::uint32_t> phase;     ///< WorkPhase
 };
 
 template <template <class> class Atom>

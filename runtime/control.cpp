@@ -33,17 +33,14 @@ struct Address {
 Address to_sockaddr(const PoolAddress& address) {
   Address result;
   result.name.sun_family = AF_UNIX;
-  if (address.size() < 2 || address.size() >= sizeof result.name.sun_path) {
+  if (address.empty() || address.size() >= sizeof result.name.sun_path) {
     throw Error(ErrorKind::kUsage, fmt::format("the pool address '{}' is empty or longer than {} bytes", address,
                                                sizeof result.name.sun_path - 1));
   }
-  if (address[0] != '@' && address[0] != '/') {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("the pool address '{}' must begin with '@' (abstract name) or '/' (path)", address));
-  }
-  std::memcpy(result.name.sun_path, address.data(), address.size());
-  if (address[0] == '@') result.name.sun_path[0] = '\0';
-  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size() + (address[0] == '/' ? 1 : 0));
+  const bool path = address[0] == '/';
+  // An abstract name begins with a NUL and has no end mark; its length says where it ends.
+  std::memcpy(result.name.sun_path + (path ? 0 : 1), address.data(), address.size());
+  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size() + 1);
   return result;
 }
 

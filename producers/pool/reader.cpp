@@ -109,6 +109,7 @@ Reader::Bytes Reader::take(const FileRequest& request) {
   }
   current_ = std::move(*found);
   jobs_.erase(found);
+  if (!current_->fault) bytes_taken_ += request.bytes;
   return {{current_->target, current_->request.bytes}, current_->fault};
 }
 

@@ -53,8 +53,9 @@ class Reader {
   /// The bytes of a file, read ahead or read now. Waits for the reader thread.
   [[nodiscard]] Bytes take(const FileRequest& request);
 
-  /// Nanoseconds that take() waited, and futex calls of the reader thread, since the start.
+  /// Since the start: nanoseconds that take() waited, bytes it handed out, futex calls of the reader thread.
   [[nodiscard]] std::uint64_t waited_ns() const noexcept { return waited_ns_; }
+  [[nodiscard]] std::uint64_t bytes_taken() const noexcept { return bytes_taken_; }
   [[nodiscard]] std::uint64_t futex_calls() const noexcept { return futex_calls_.load(std::memory_order_relaxed); }
 
  private:
@@ -80,6 +81,7 @@ class Reader {
   contract::Event<std::atomic> done_event_{};
   std::atomic<std::uint64_t> futex_calls_{0};
   std::uint64_t waited_ns_ = 0;
+  std::uint64_t bytes_taken_ = 0;
   std::jthread thread_;
 };
 

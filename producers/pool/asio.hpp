@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boost.Asio 1.74 uses std::exchange without including <utility>, which C++20 on g++ 12 does not forgive. Include this
+// header and no asio header anywhere else.
+#pragma once
+
+#include <utility>
+// clang-format off
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+// clang-format on

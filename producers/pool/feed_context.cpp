@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/feed_context.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <feedring/error.hpp>
+
+namespace feedring {
+
+FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
+    : number_(number),
+      spec_(std::move(spec)),
+      index_(Index::attach(index_fd)),
+      transform_(spec_.transform, spec_.dtype, spec_.layout) {
+  directory_.reset(::open(std::string(index_.root()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_) {
+    throw Error(ErrorKind::kData, fmt::format("feed '{}': the data directory {} cannot be opened: {}", spec_.name,
+                                              index_.root(), std::strerror(errno)));
+  }
+}
+
+FileRequest FeedContext::file(std::uint64_t sample) const {
+  return {{number_, sample}, directory_.get(), index_.path(sample), index_.bytes(sample)};
+}
+
+const Plan& FeedContext::plan(std::uint64_t seed, std::uint64_t epoch) {
+  for (const Kept& kept : plans_) {
+    if (kept.seed == seed && kept.plan.epoch() == epoch) return kept.plan;
+  }
+  if (plans_.size() == 2) plans_.pop_front();
+  plans_.push_back({seed, Plan(seed, epoch, index_.size(), spec_.shuffle)});
+  return plans_.back().plan;
+}
+
+}  // namespace feedring

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a producer knows about one feed: its spec, its index, its transform.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "producers/config/feed_spec.hpp"
+#include "producers/dataset/index.hpp"
+#include "producers/plan/plan.hpp"
+#include "producers/pool/reader.hpp"
+#include "producers/transform/transform.hpp"
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+class FeedContext {
+ public:
+  /// `number` names the feed in shared memory. Opens the data directory. Throws Error.
+  FeedContext(std::uint32_t number, FeedSpec spec, int index_fd);
+
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  [[nodiscard]] const FeedSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] const Index& index() const noexcept { return index_; }
+  [[nodiscard]] const Transform& transform() const noexcept { return transform_; }
+
+  /// What the reader needs to fetch a sample. Precondition: sample < index().size().
+  [[nodiscard]] FileRequest file(std::uint64_t sample) const;
+
+  /// The plan of an epoch. Keeps the last two, because an epoch's end and the next one's start overlap in a ring.
+  [[nodiscard]] const Plan& plan(std::uint64_t seed, std::uint64_t epoch);
+
+ private:
+  struct Kept {
+    std::uint64_t seed;
+    Plan plan;
+  };
+
+  std::uint32_t number_;
+  FeedSpec spec_;
+  Index index_;
+  Transform transform_;
+  UniqueFd directory_;
+  std::deque<Kept> plans_;
+};
+
+}  // namespace feedring

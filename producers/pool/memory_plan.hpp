@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory a pool will take, told before anything starts, and compared with what there is.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "producers/pool/node_feed.hpp"
+
+namespace feedring {
+
+struct MemoryPlan {
+  struct FeedPart {
+    std::string name;
+    std::uint64_t ring_bytes;   ///< of one rank
+    std::uint64_t index_bytes;
+    std::uint32_t slots;
+    std::uint32_t batch_size;
+  };
+  std::vector<FeedPart> feeds;
+  std::uint32_t ranks = 0;
+  std::uint32_t producers = 0;
+  std::uint64_t producer_bytes = 0;  ///< private memory of all producers, estimated
+  std::uint64_t page_table_bytes = 0;
+  std::uint64_t total = 0;
+};
+
+[[nodiscard]] MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, std::uint32_t producers);
+
+/// Throws Error(kMemory): needed, free, which limit, what to lower. `extra_limit` is [pool] memory_limit.
+void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit);
+
+/// One line per part, for people; and the same as JSON.
+[[nodiscard]] std::string to_text(const MemoryPlan& plan);
+[[nodiscard]] nlohmann::json to_json(const MemoryPlan& plan);
+
+}  // namespace feedring

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/node_feed.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <feedring/error.hpp>
+
+#include "producers/dataset/manifest.hpp"
+#include "producers/dataset/scan.hpp"
+#include "producers/transform/transform.hpp"
+#include "runtime/memory_limits.hpp"
+#include "runtime/ring_segment.hpp"
+
+namespace feedring {
+namespace {
+
+void report(const FeedSpec& spec, const Scan& scan) {
+  for (const std::string& warning : scan.warnings) spdlog::warn("feed '{}': {}", spec.name, warning);
+  if (!scan.skipped.empty()) {
+    spdlog::info("feed '{}': {} files are no samples ({} hidden, {} stray, {} beside the class folders, {} empty); "
+                 "`feedring check` lists them",
+                 spec.name, scan.skipped.size(), scan.skipped_as(Skip::kHidden), scan.skipped_as(Skip::kStray),
+                 scan.skipped_as(Skip::kBesideClasses), scan.skipped_as(Skip::kEmpty));
+  }
+}
+
+NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
+  NodeFeed feed;
+  feed.spec = spec;
+  const Transform transform(spec.transform, spec.dtype, spec.layout);  // refuses a bad chain before the data is walked
+  feed.height = static_cast<std::uint32_t>(transform.output_size().height);
+  feed.width = static_cast<std::uint32_t>(transform.output_size().width);
+  feed.spec.dtype = transform.dtype();
+  feed.spec_hash = spec_hash_of(spec);
+  const Scan scan = scan_data(spec.data, classes_from);
+  report(spec, scan);
+  feed.index_fd = build_index(scan);
+  feed.index = Index::attach(feed.index_fd.get());
+  return feed;
+}
+
+}  // namespace
+
+std::vector<NodeFeed> open_feeds(const Config& config) {
+  std::vector<NodeFeed> feeds(config.feeds.size());
+  const auto number_of = [&](const std::string& name) {
+    const auto found = std::find_if(config.feeds.begin(), config.feeds.end(), [&](const auto& f) { return f.name == name; });
+    return static_cast<std::size_t>(found - config.feeds.begin());
+  };
+  std::vector<bool> done(feeds.size(), false);
+  // A feed that takes its class numbers from another waits for that one; load_config refuses circles.
+  for (std::size_t left = feeds.size(); left > 0;) {
+    const std::size_t before = left;
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      if (done[i]) continue;
+      const auto& from = config.feeds[i].classes_from;
+      if (from && !done[number_of(*from)]) continue;
+      std::vector<std::string> names;
+      if (from) names = feeds[number_of(*from)].index.class_names();
+      feeds[i] = open_feed(config.feeds[i], from ? &names : nullptr);
+      done[i] = true;
+      --left;
+    }
+    if (left == before) throw Error(ErrorKind::kUsage, "classes_from goes in a circle: one feed must number its own classes");
+  }
+  return feeds;
+}
+
+std::string spec_hash_of(const FeedSpec& spec) {
+  const Transform transform(spec.transform, spec.dtype, spec.layout);
+  const nlohmann::json canonical = {
+      {"shuffle", spec.shuffle}, {"transform", transform.canonical()}, {"dtype", name_of(transform.dtype())}};
+  const std::string text = canonical.dump();
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::uint32_t tasks_of_slot(std::uint32_t producers, std::uint32_t rings, std::uint32_t rows) {
+  const std::uint32_t wanted = (4 * producers + rings - 1) / std::max(rings, 1U);
+  return std::clamp(wanted, 1U, std::min(contract::kMaxTasks, rows));
+}
+
+contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers, std::uint32_t ranks) {
+  return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
+                      image_feed_tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout));
+}
+
+}  // namespace feedring

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A feed as the supervisor holds it: its index, the shape of its rings, its identity. Made once per node.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "producers/config/feed_spec.hpp"
+#include "producers/dataset/index.hpp"
+#include "runtime/contract.hpp"
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+struct NodeFeed {
+  FeedSpec spec;
+  UniqueFd index_fd;
+  Index index;
+  std::string spec_hash;  ///< covers sampler and transform; never batch size, slots, remainder, layout or device
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+};
+
+/// Scans the data of every feed and builds its index. Throws Error.
+[[nodiscard]] std::vector<NodeFeed> open_feeds(const Config& config);
+
+/// Hex of XXH3-128 over the canonical spec: what a state must agree with to be loaded.
+[[nodiscard]] std::string spec_hash_of(const FeedSpec& spec);
+
+/// Tasks of a slot: about four a producer, spread over the rings that are served at once, so that all producers work on
+/// the oldest batch and none waits long at its end; never more than rows.
+[[nodiscard]] std::uint32_t tasks_of_slot(std::uint32_t producers, std::uint32_t rings, std::uint32_t rows);
+
+/// The ring of one rank in this feed.
+[[nodiscard]] contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers, std::uint32_t ranks);
+
+}  // namespace feedring

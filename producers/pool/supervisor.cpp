@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/supervisor.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/event_count.hpp"
+#include "runtime/message.hpp"
+#include "runtime/process.hpp"
+
+namespace feedring {
+namespace {
+
+constexpr std::uint64_t kTickNs = 250'000'000;
+// A pool that was started by a rank, and that no rank reaches: the rank died on the way.
+constexpr std::uint64_t kFirstRankNs = 60'000'000'000;
+
+}  // namespace
+
+struct Supervisor::Session {
+  explicit Session(boost::asio::io_context& io) : socket(io) {}
+  boost::asio::posix::stream_descriptor socket;
+};
+
+Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, UniqueFd listener)
+    : io_(io),
+      options_(std::move(options)),
+      feeds_(open_feeds(options_.config)),
+      failures_(options_.config.pool.failures),
+      self_(open_pidfd(::getpid())),
+      listener_(io, listener.release()),
+      timer_(io) {
+  producers_ = std::make_unique<ProducerSet>(
+      io_, options_.producer_program, feeds_, rings_,
+      ProducerSet::Callbacks{[this](const nlohmann::json& failure) { failures_.add(failure); },
+                             [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
+  desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
+  // Memory is checked before anything starts, for one rank where their number is not known yet.
+  demand_memory(plan_memory(feeds_, options_.ranks.value_or(1), options_.producers), options_.config.pool.memory_limit);
+  if (options_.ranks) make_rings(*options_.ranks);
+  producers_->start(options_.producers);
+  started_ns_ = monotonic_ns();
+  tick_due_ns_ = started_ns_ + kTickNs;
+  accept();
+  tick();
+}
+
+Supervisor::~Supervisor() { stop(); }
+
+void Supervisor::make_rings(std::uint32_t ranks) {
+  const auto made = rings_.make(feeds_, ranks, options_.producers, options_.config.pool.memory_limit);
+  if (producers_->size() != 0) producers_->announce(made);
+}
+
+void Supervisor::accept() {
+  listener_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    if (error || stopped_) return;
+    UniqueFd socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (socket) {
+      const Peer peer = peer_of(socket.get());
+      if (peer.uid == ::geteuid()) {
+        const auto session = sessions_.emplace(sessions_.end(), io_);
+        session->socket.assign(socket.release());
+        converse(session);
+      } else {
+        spdlog::warn("process {} of uid {} was refused: this pool serves uid {}", peer.pid, peer.uid, ::geteuid());
+        try {
+          send_message(socket.get(), error_reply(Error(ErrorKind::kRefused,
+                                                       fmt::format("the pool serves uid {}, and this process belongs to uid {}",
+                                                                   ::geteuid(), peer.uid))));
+        } catch (const Error&) {
+          // It did not wait for the answer.
+        }
+      }
+    }
+    accept();
+  });
+}
+
+void Supervisor::converse(std::list<Session>::iterator session) {
+  session->socket.async_wait(
+      boost::asio::posix::stream_descriptor::wait_read, [this, session](const boost::system::error_code& error) {
+        if (error || stopped_) return;
+        try {
+          if (auto message = receive_message(session->socket.native_handle(), 0)) {
+            std::vector<int> descriptors;
+            nlohmann::json reply;
+            try {
+              reply = answer(session->socket.native_handle(), message->body, descriptors);
+            } catch (const Error& refusal) {
+              reply = error_reply(refusal);
+            } catch (const nlohmann::json::exception& malformed) {
+              reply = error_reply(Error(ErrorKind::kRefused, fmt::format("a malformed request: {}", malformed.what())));
+            }
+            send_message(session->socket.native_handle(), reply, descriptors);
+            if (message->body.value("op", "") == "stop") {
+              stop();
+              return;
+            }
+          }
+        } catch (const Error&) {
+          sessions_.erase(session);  // the other end is gone, or speaks another language
+          return;
+        }
+        converse(session);
+      });
+}
+
+nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors) {
+  const std::string op = request.value("op", "");
+  if (op == "attach") {
+    RankDesk::Attached attached = desk_->attach(socket, request);
+    descriptors = {attached.ring_fd, producers_->pool_fd(), self_.get()};
+    last_rank_ns_ = monotonic_ns();
+    return attached.reply;
+  }
+  if (op == "status") return status();
+  if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
+  throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));
+}
+
+void Supervisor::tick() {
+  timer_.expires_after(std::chrono::nanoseconds(kTickNs));
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || stopped_) return;
+    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t late = now > tick_due_ns_ ? now - tick_due_ns_ : 0;
+    tick_due_ns_ = now + kTickNs;
+    producers_->check_deadlines(late);
+    if (desk_->living() != 0) last_rank_ns_ = now;
+    if (options_.grace) {
+      const auto grace = static_cast<std::uint64_t>(std::chrono::nanoseconds(*options_.grace).count());
+      const bool gone = last_rank_ns_ != 0 && now - last_rank_ns_ > grace;
+      const bool none_came = last_rank_ns_ == 0 && now - started_ns_ > std::max(grace, kFirstRankNs);
+      if (gone || none_came) {
+        stop();
+        return;
+      }
+    }
+    tick();
+  });
+}
+
+void Supervisor::break_down(ErrorKind kind, const std::string& why) {
+  if (broken_) return;
+  broken_.emplace(kind, why);
+  spdlog::error("{}", why);
+  auto& pool = producers_->pool();
+  pool.why_length = static_cast<std::uint32_t>(std::min(why.size(), sizeof pool.why));
+  std::memcpy(pool.why, why.data(), pool.why_length);
+  // Released: a rank that sees the kind sees the text.
+  pool.broken.store(static_cast<std::uint32_t>(kind) + 1, std::memory_order_release);
+  for (const auto& ring : rings_.all()) EventCount(ring->ring.header().ready).notify_all();
+}
+
+void Supervisor::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  boost::system::error_code ignored;
+  listener_.close(ignored);
+  timer_.cancel();
+  sessions_.clear();
+  if (producers_ != nullptr) producers_->stop();
+  io_.stop();
+}
+
+nlohmann::json Supervisor::status() const {
+  nlohmann::json feeds = nlohmann::json::array();
+  for (const NodeFeed& feed : feeds_) {
+    feeds.push_back({{"name", feed.spec.name},
+                     {"samples", feed.index.size()},
+                     {"classes", feed.index.classes()},
+                     {"batch_size", feed.spec.batch_size},
+                     {"slots", feed.spec.slots},
+                     {"dataset_digest", feed.index.digest()},
+                     {"spec_hash", feed.spec_hash}});
+  }
+  return {{"ok", true},
+          {"pool", options_.address},
+          {"pid", ::getpid()},
+          {"uptime_s", static_cast<double>(monotonic_ns() - started_ns_) * 1e-9},
+          {"ranks_attached", desk_->living()},
+          {"failed", failures_.count()},
+          {"producers_replaced", producers_->replaced()},
+          {"broken", broken_ ? nlohmann::json(broken_->what()) : nlohmann::json()},
+          {"feeds", feeds},
+          {"rings", desk_->status()},
+          {"producers", producers_->status()},
+          {"memory", to_json(plan_memory(feeds_, std::max(rings_.ranks(), 1U), options_.producers))}};
+}
+
+}  // namespace feedring

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The supervisor of a pool: owns the memory, starts and watches producers, answers the control socket, sweeps what a
+// dead producer left, and ends when its owner ends. One thread.
+#pragma once
+
+#include <cstdint>
+#include <feedring/error.hpp>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "producers/pool/asio.hpp"
+#include "producers/pool/failure_list.hpp"
+#include "producers/pool/node_feed.hpp"
+#include "producers/pool/producer_set.hpp"
+#include "producers/pool/rank_desk.hpp"
+#include "producers/pool/rings.hpp"
+#include "runtime/control.hpp"
+
+namespace feedring {
+
+struct SupervisorOptions {
+  Config config;
+  PoolAddress address;
+  std::uint32_t producers = 1;
+  std::optional<std::uint32_t> ranks;  ///< known local ranks: their rings are made at once
+  std::filesystem::path producer_program;
+  /// Set: the pool ends by itself this long after the last rank has gone (and where none comes at all). Not set: it
+  /// lives until stop().
+  std::optional<std::chrono::seconds> grace;
+};
+
+class Supervisor {
+ public:
+  /// `listener` is bound to options.address. Reads the data sets, makes the segments, starts the producers.
+  /// Throws Error; then nothing is left running.
+  Supervisor(boost::asio::io_context& io, SupervisorOptions options, UniqueFd listener);
+  ~Supervisor();
+
+  /// Ends the producers and the event loop. Idempotent.
+  void stop();
+
+  /// Why the pool ended by itself, if it did: an error that exit_code() maps.
+  [[nodiscard]] const std::optional<Error>& broken() const noexcept { return broken_; }
+
+  [[nodiscard]] const std::vector<NodeFeed>& feeds() const noexcept { return feeds_; }
+  [[nodiscard]] const ProducerSet& producers() const noexcept { return *producers_; }
+  [[nodiscard]] std::uint64_t failed() const noexcept { return failures_.count(); }
+  [[nodiscard]] nlohmann::json status() const;
+
+ private:
+  struct Session;
+
+  void accept();
+  void converse(std::list<Session>::iterator session);
+  nlohmann::json answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors);
+  void make_rings(std::uint32_t ranks);
+  void tick();
+  void break_down(ErrorKind kind, const std::string& why);
+
+  boost::asio::io_context& io_;
+  SupervisorOptions options_;
+  std::vector<NodeFeed> feeds_;
+  FailureList failures_;
+  Rings rings_;
+  std::unique_ptr<ProducerSet> producers_;
+  std::unique_ptr<RankDesk> desk_;
+  UniqueFd self_;  // our own pidfd, which every rank gets
+  boost::asio::posix::stream_descriptor listener_;
+  boost::asio::steady_timer timer_;
+  std::uint64_t tick_due_ns_ = 0;
+  std::uint64_t started_ns_ = 0;
+  std::uint64_t last_rank_ns_ = 0;
+  std::list<Session> sessions_;
+  std::optional<Error> broken_;
+  bool stopped_ = false;
+};
+
+}  // namespace feedring

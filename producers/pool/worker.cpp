@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/worker.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/event_count.hpp"
+#include "runtime/ring_segment.hpp"
+#include "runtime/schedule.hpp"
+
+namespace feedring {
+
+using contract::RowStatus;
+using contract::WorkPhase;
+
+Worker::Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>& pool,
+               std::function<void(const Failure&)> failures)
+    : identity_(identity),
+      pool_(pool),
+      block_(pool.producer[identity.claimant - 1]),
+      writer_(reader_, pool, block_.in_hand,
+              [this](const Failure& failure) {
+                ++failed_;
+                last_reason_ = failure.reason;
+                failures_(failure);
+              }),
+      failures_(std::move(failures)) {}
+
+void Worker::add_ring(RingArrival ring) {
+  arrivals_.enqueue(std::move(ring));
+  EventCount(pool_.work).notify_all();
+}
+
+void Worker::take_up_rings() {
+  RingArrival arrival;
+  while (arrivals_.try_dequeue(arrival)) {
+    rings_.emplace_back(arrival.mapping->data(), arrival.shape);
+    held_.push_back({std::move(arrival.feed), std::move(arrival.mapping)});
+  }
+}
+
+void Worker::run() {
+  for (;;) {
+    take_up_rings();
+    if (const auto choice = choose(rings_, identity_.position)) {
+      work_on(*choice);
+    } else {
+      wait_for_work();
+    }
+  }
+}
+
+void Worker::wait_for_work() {
+  publish_counters();
+  const std::uint64_t since = monotonic_ns();
+  EventCount(pool_.work).wait(identity_.claimant - 1U, kSleepSliceNs, [this] {
+    return arrivals_.size_approx() != 0 || choose(rings_, identity_.position).has_value();
+  });
+  idle_ns_ += monotonic_ns() - since;
+  woken_ = true;
+}
+
+// Stays on the slot until its tasks are gone, so that the oldest batch is done first.
+void Worker::work_on(Choice choice) {
+  const Ring<>& ring = rings_[choice.ring];
+  while (const auto task = open_task(ring, choice, identity_.position, identity_.producers)) {
+    // Before the claim and until after the finish: whoever stops in between is missed, and killed, at the deadline.
+    block_.in_hand.phase.store(static_cast<std::uint32_t>(WorkPhase::kClaim), std::memory_order_relaxed);
+    block_.in_hand.since_ns.store(monotonic_ns(), std::memory_order_release);
+    if (ring.claim(choice.slot, *task, identity_.claimant, choice.word)) do_task(choice, *task);
+  }
+  block_.in_hand.since_ns.store(0, std::memory_order_relaxed);
+}
+
+void Worker::do_task(const Choice& choice, std::uint32_t task) {
+  const Ring<>& ring = rings_[choice.ring];
+  FeedContext& feed = *held_[choice.ring].feed;
+  if (woken_) {
+    woken_ = false;
+    if (choose(rings_, identity_.position)) EventCount(pool_.work).notify_one();
+  }
+  const std::uint64_t since = monotonic_ns();
+  const Want want = ring.ticket(choice.slot);  // stable from the claim on
+  ring.failure(choice.slot, task).length = 0;
+  if (sane(ring, feed, want)) {
+    read_ahead(choice, task);
+    write_rows(choice, task, want);
+  } else {
+    fail_task(choice, task, "the ticket holds numbers outside the data set: the trainer's memory is corrupt");
+  }
+  const bool last = ring.finish(choice.slot, task, choice.word.turn);
+  ++tasks_;
+  work_ns_ += monotonic_ns() - since;
+  publish_counters();
+  if (last) EventCount(ring.header().ready).notify_one();
+  EventCount(pool_.work).notify_one();
+}
+
+void Worker::write_rows(const Choice& choice, std::uint32_t task, const Want& want) {
+  const Ring<>& ring = rings_[choice.ring];
+  FeedContext& feed = *held_[choice.ring].feed;
+  const Share share{want.first, want.valid};
+  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
+  for (std::uint32_t row = begin; row < end; ++row) {
+    if (ring.stale(want.plan)) {
+      const contract::TensorEntry* status = find_tensor(ring.shape(), "status");
+      std::memset(ring.payload(choice.slot) + status->offset + row, static_cast<int>(RowStatus::kCancelled), end - row);
+      return;
+    }
+    const std::uint64_t ordinal = ordinal_of_row(share, row, feed.index().size());
+    const RowStatus outcome = writer_.write(
+        feed, ring.shape(), {ring.payload(choice.slot), row, want.seed, want.epoch, ordinal, row < want.valid});
+    ++samples_;
+    if (outcome == RowStatus::kFailed) {
+      contract::FailureRecord& record = ring.failure(choice.slot, task);
+      if (record.length == 0) {
+        const std::uint64_t sample = feed.plan(want.seed, want.epoch).sample(ordinal);
+        const std::string text = std::string(feed.index().path(sample)) + " (sample " + std::to_string(sample) + ", " +
+                                 std::to_string(feed.index().bytes(sample)) + " bytes): " + last_reason_;
+        record.row = row;
+        record.length = static_cast<std::uint32_t>(std::min(text.size(), sizeof record.text));
+        std::memcpy(record.text, text.data(), record.length);
+      }
+    }
+  }
+}
+
+// Every row failed, for a reason that is not in a file.
+void Worker::fail_task(const Choice& choice, std::uint32_t task, const std::string& why) {
+  const Ring<>& ring = rings_[choice.ring];
+  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
+  const contract::TensorEntry* status = find_tensor(ring.shape(), "status");
+  std::memset(ring.payload(choice.slot) + status->offset + begin, static_cast<int>(RowStatus::kFailed), end - begin);
+  contract::FailureRecord& record = ring.failure(choice.slot, task);
+  record.row = begin;
+  record.length = static_cast<std::uint32_t>(std::min(why.size(), sizeof record.text));
+  std::memcpy(record.text, why.data(), record.length);
+}
+
+bool Worker::sane(const Ring<>& ring, const FeedContext& feed, const Want& want) const {
+  const std::uint64_t samples = feed.index().size();
+  return want.rows == ring.shape().rows && want.valid <= want.rows && want.first <= samples &&
+         want.valid <= samples - want.first;
+}
+
+// Tells the reader this task's files and, as a guess, those of the task that comes next.
+void Worker::read_ahead(const Choice& choice, std::uint32_t task) {
+  soon_.clear();
+  list_files(choice.ring, task, rings_[choice.ring].ticket(choice.slot), soon_);
+  Choice next = choice;
+  auto next_task = open_task(rings_[choice.ring], choice, identity_.position, identity_.producers);
+  if (!next_task) {
+    if (const auto other = choose(rings_, identity_.position)) {
+      next = *other;
+      next_task = open_task(rings_[next.ring], next, identity_.position, identity_.producers);
+    }
+  }
+  if (next_task) {
+    const Want hint = rings_[next.ring].ticket(next.slot);
+    if (sane(rings_[next.ring], *held_[next.ring].feed, hint)) list_files(next.ring, *next_task, hint, soon_);
+  }
+  reader_.want(soon_);
+}
+
+void Worker::list_files(std::uint32_t ring, std::uint32_t task, const Want& want, std::vector<FileRequest>& files) {
+  FeedContext& feed = *held_[ring].feed;
+  const Plan& plan = feed.plan(want.seed, want.epoch);
+  const contract::RingShape& shape = rings_[ring].shape();
+  const auto [begin, end] = contract::rows_of_task(task, shape.tasks, shape.rows);
+  for (std::uint32_t row = begin; row < end; ++row) {
+    files.push_back(feed.file(plan.sample(ordinal_of_row({want.first, want.valid}, row, feed.index().size()))));
+  }
+}
+
+void Worker::publish_counters() {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  block_.counters.samples.store(samples_, relaxed);
+  block_.counters.tasks.store(tasks_, relaxed);
+  block_.counters.failures.store(failed_, relaxed);
+  block_.counters.bytes_read.store(reader_.bytes_taken(), relaxed);
+  block_.counters.read_wait_ns.store(reader_.waited_ns(), relaxed);
+  block_.counters.work_ns.store(work_ns_, relaxed);
+  block_.counters.idle_ns.store(idle_ns_, relaxed);
+  block_.counters.futex_calls.store(futex_calls_of_this_thread() + reader_.futex_calls(), relaxed);
+}
+
+}  // namespace feedring
