@@ -156,7 +156,10 @@ TEST(ReadRingShape, RefusesEachFieldThatIsNotAsItMustBe) {
       [](Header& h) { h.shape.tensor[1].row_bytes = ~0ULL; },
   };
   std::size_t number = 0;
-  for (const auto& damage : damages) EXPECT_NE(refusal(damage), "") << "damage " << number++;
+  for (const auto& damage : damages) {
+    EXPECT_NE(refusal(damage), "") << "damage " << number;
+    ++number;
+  }
   EXPECT_EQ(refusal([](Header&) {}), "") << "undamaged";
 }
 
@@ -199,9 +202,10 @@ bool stays_inside(const RingShape& shape, std::uint64_t bytes) {
     const TensorEntry& entry = shape.tensor[t];
     Wide last = 0;
     for (std::uint32_t d = 0; d < entry.dimensions; ++d) last += Wide{entry.shape[d] - 1} * entry.strides[d];
-    const Wide end = Wide{entry.offset} + (last + 1) * bytes_of(static_cast<Dtype>(entry.dtype));
-    if (entry.shape[0] < shape.rows || end > shape.payload_stride) return false;
-    if (Wide{entry.offset} + Wide{entry.row_bytes} * shape.rows > shape.payload_stride) return false;
+    const Wide view = (last + 1) * bytes_of(static_cast<Dtype>(entry.dtype));
+    const Wide bytes_of_tensor = Wide{entry.row_bytes} * shape.rows;
+    if (entry.shape[0] < shape.rows || view > bytes_of_tensor) return false;
+    if (entry.offset % contract::kLine != 0 || entry.offset + bytes_of_tensor > shape.payload_stride) return false;
   }
   return true;
 }
