@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo's ranks tell each other: gradients and sums over c10d's Gloo back-end, and nothing else. feedring itself
-// needs no collective; this is what a trainer does anyway.
+// What the demo's ranks tell each other: gradients and sums over c10d's Gloo back-end, and nothing else. feedring
+// itself needs no collective; this is what a trainer does anyway.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,8 +14,8 @@
 
 namespace feedring::demo {
 
-/// The ranks of the job, from torchrun's variables RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; without them one rank.
-/// Throws std::exception if the others do not come or go away.
+/// The ranks of the job, from torchrun's variables RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; without them one
+/// rank. Throws std::exception if the others do not come or go away.
 class Ranks {
  public:
   Ranks() : rank_(number("RANK", 0)), world_(number("WORLD_SIZE", 1)) {

@@ -14,7 +14,7 @@ if (($# > 1)); then
     for name in val valid test; do [[ ! -d $train/$name ]] || { val=$train/$name; break; }; done
     train=$train/train
   fi
-  size=96 scale='[0.35, 1.0]' flip=', { name = "RandomHorizontalFlip" }' on_error=replace
+  size=96 scale='[0.35, 1.0]' flip=', { name = "RandomHorizontalFlip" }' on_error=zero
 else
   # The version in the name: letters rendered by another version of the script are not these.
   letters=$cache/letters-$(sha256sum "$root/consumers/demo/make_letters.py" | cut -c1-12)

@@ -44,8 +44,8 @@ class Trainer {
       pictures += trained.samples;
       accuracy = trained.correct / trained.samples;
       if (ranks_.rank() == 0) {
-        std::printf("epoch %d/%d  loss %.3f  accuracy %4.1f %%", epochs, options_.epochs, trained.loss / trained.samples,
-                    100 * accuracy);
+        std::printf("epoch %d/%d  loss %.3f  accuracy %4.1f %%", epochs, options_.epochs,
+                    trained.loss / trained.samples, 100 * accuracy);
       }
       if (val_ && !stopped_) {
         Tally measured = validate();
@@ -72,7 +72,7 @@ class Trainer {
       auto batch = next(train_, tally);
       if (!batch) break;
       const auto input = to_input(batch->images);
-      batch->images.reset();  // the labels and ids still hold the slot
+      batch->images.reset();  // gives the slot back to the producers before the work begins
       const auto scores = net_->forward(input);
       const auto losses = losses_of(scores, batch->labels);
       const auto loss = losses.mul(batch->valid).sum() / batch->valid.sum().clamp_min(1);
@@ -82,7 +82,7 @@ class Trainer {
       set_learning_rate(epoch * train_.steps() + step);
       adam_.step();
       losses_.push_back(loss.item<float>());
-      tally.count(losses.detach(), scores, batch->labels, batch->valid, batch->sample_ids);
+      tally.count(*batch, losses.detach(), scores);
       show_progress(epoch, step);
     }
     tally.seconds = watch.seconds();
@@ -96,7 +96,7 @@ class Trainer {
     while (auto batch = next(*val_, tally)) {
       const auto scores = net_->forward(to_input(batch->images));
       const auto losses = losses_of(scores, batch->labels);
-      tally.count(losses, scores, batch->labels, batch->valid, batch->sample_ids);
+      tally.count(*batch, losses, scores);
     }
     return tally;
   }

@@ -9,8 +9,9 @@ namespace feedring::demo {
 
 std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   Options options;
-  CLI::App app("Trains a small classifier on batches from feedring. Start it by: feedring run -c FILE "
-               "--nproc-per-node 2 -- feedring-demo");
+  CLI::App app(
+      "Trains a small classifier on batches from feedring. Start it by: feedring run -c FILE "
+      "--nproc-per-node 2 -- feedring-demo");
   app.add_option("--train", options.train, "feed to train on")->capture_default_str();
   app.add_option("--val", options.val, "feed to measure accuracy on after each epoch (default: none)");
   app.add_option("--epochs", options.epochs)->capture_default_str()->check(CLI::PositiveNumber);

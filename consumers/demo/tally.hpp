@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "consumers/demo/batches.hpp"
 #include "consumers/demo/collective.hpp"
 
 namespace feedring::demo {
@@ -32,14 +33,12 @@ struct Tally {
 
   explicit Tally(std::int64_t data_set) : seen(at::zeros({data_set}, at::kInt)) {}
 
-  /// `losses`: of each row; `valid`: of each row, false where the plan filled up a last batch.
-  void count(const at::Tensor& losses, const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& valid,
-             const at::Tensor& sample_ids) {
-    loss += losses.mul(valid).sum().item<double>();
-    correct += scores.argmax(1).eq(labels).logical_and_(valid).sum().item<double>();
-    const auto ids = sample_ids.masked_select(valid);
-    samples += static_cast<double>(ids.numel());
-    seen.index_add_(0, ids, at::ones({ids.numel()}, at::kInt));
+  /// `losses` and `scores`: of each row of the batch.
+  void count(const Batch& batch, const at::Tensor& losses, const at::Tensor& scores) {
+    loss += losses.mul(batch.valid).sum().item<double>();
+    correct += scores.argmax(1).eq(batch.labels).logical_and_(batch.valid).sum().item<double>();
+    samples += batch.valid.sum().item<double>();
+    seen.index_add_(0, batch.sample_ids, at::ones({batch.sample_ids.numel()}, at::kInt));
   }
 
   /// Turns the counts of one rank into those of all.
