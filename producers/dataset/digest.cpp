@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/dataset/digest.hpp"
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <new>
+
+namespace feedring::dataset {
+
+Digest::Digest() : state_(XXH3_createState()) {
+  if (state_ == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state_);
+}
+
+Digest::~Digest() { XXH3_freeState(state_); }
+
+void Digest::add(std::string_view path, std::uint64_t bytes, std::uint64_t label) {
+  XXH3_128bits_update(state_, path.data(), path.size());
+  std::array<std::uint8_t, 17> tail{};  // the NUL comes first
+  for (std::size_t i = 0; i < 8; ++i) {
+    tail[1 + i] = static_cast<std::uint8_t>(bytes >> (8 * i));
+    tail[9 + i] = static_cast<std::uint8_t>(label >> (8 * i));
+  }
+  XXH3_128bits_update(state_, tail.data(), tail.size());
+}
+
+DigestBytes Digest::finish() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_));
+  DigestBytes digest{};
+  static_assert(sizeof canonical.digest == sizeof digest);
+  std::memcpy(digest.data(), canonical.digest, sizeof digest);
+  return digest;
+}
+
+std::string hex(const DigestBytes& digest) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : digest) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace feedring::dataset

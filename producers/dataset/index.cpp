@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/dataset/index.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <feedring/error.hpp>
+
+#include "producers/dataset/digest.hpp"
+#include "producers/dataset/index_layout.hpp"
+
+namespace feedring {
+namespace {
+
+using dataset::ClassRecord;
+using dataset::IndexHeader;
+using dataset::SampleRecord;
+
+[[noreturn]] void refuse(std::string_view why) {
+  throw Error(ErrorKind::kRefused, fmt::format("the data set index that was handed over is unusable: {}", why));
+}
+
+[[noreturn]] void damaged() {
+  throw Error(ErrorKind::kInternal, "the data set index in shared memory contradicts itself");
+}
+
+/// Whether `count` records of `size` bytes from `at` on lie within `total` bytes.
+bool fits(std::uint64_t at, std::uint64_t count, std::uint64_t size, std::uint64_t total) noexcept {
+  return at <= total && count <= (total - at) / size;
+}
+
+}  // namespace
+
+Index Index::attach(int fd) {
+  // Without these seals a peer could turn our next access into SIGBUS, or change what was checked.
+  constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & kNeeded) != kNeeded) refuse("it is not sealed");
+  if (size_of(fd) < sizeof(IndexHeader)) refuse("it is too short");
+  return Index(Mapping(fd, Mapping::Access::kReadOnly, sizeof(IndexHeader)));
+}
+
+Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
+  IndexHeader header;
+  std::memcpy(&header, mapping_.data(), sizeof header);
+  const std::uint64_t total = mapping_.size();
+  if (header.magic != dataset::kIndexMagic) refuse("it is no index");
+  if (header.version != dataset::kIndexVersion) {
+    refuse(fmt::format("it has version {}, this program reads {}: all parts must come from one build", header.version,
+                       dataset::kIndexVersion));
+  }
+  if (header.total_bytes != total || !fits(header.samples_at, header.samples, sizeof(SampleRecord), total) ||
+      !fits(header.classes_at, header.classes, sizeof(ClassRecord), total) ||
+      !fits(header.text_at, header.text_bytes, 1, total)) {
+    refuse("its parts do not lie within it");
+  }
+  samples_ = header.samples;
+  samples_at_ = header.samples_at;
+  classes_ = header.classes;
+  classes_at_ = header.classes_at;
+  text_at_ = header.text_at;
+  text_bytes_ = header.text_bytes;
+  root_length_ = header.root_length;
+  digest_ = dataset::hex(header.digest);
+  // Best effort: otherwise each page is a fault in the middle of the first epoch.
+  (void)mapping_.populate(0, mapping_.size());
+}
+
+template <class Record>
+Record Index::record(std::uint64_t at, std::uint64_t number, std::uint64_t count) const {
+  if (number >= count) {
+    throw Error(ErrorKind::kInternal, fmt::format("number {} is asked of a data set index that has {}", number, count));
+  }
+  Record copy;
+  std::memcpy(&copy, mapping_.data() + at + number * sizeof(Record), sizeof copy);
+  return copy;
+}
+
+std::string_view Index::text(std::uint64_t begin, std::uint64_t length) const {
+  if (begin >= text_bytes_ || length >= text_bytes_ - begin) damaged();
+  const char* text = reinterpret_cast<const char*>(mapping_.data()) + text_at_ + begin;
+  if (text[length] != '\0') damaged();
+  return {text, length};
+}
+
+std::string_view Index::path(std::uint64_t sample) const {
+  const auto entry = record<SampleRecord>(samples_at_, sample, samples_);
+  return text(entry.path_begin, entry.path_length);
+}
+
+std::uint64_t Index::bytes(std::uint64_t sample) const {
+  return record<SampleRecord>(samples_at_, sample, samples_).bytes;
+}
+
+std::uint32_t Index::label(std::uint64_t sample) const {
+  const std::uint32_t label = record<SampleRecord>(samples_at_, sample, samples_).label;
+  if (label >= classes_) damaged();
+  return label;
+}
+
+std::string_view Index::class_name(std::uint64_t number) const {
+  const auto entry = record<ClassRecord>(classes_at_, number, classes_);
+  return text(entry.name_begin, entry.name_length);
+}
+
+Range Index::class_range(std::uint64_t number) const {
+  const auto entry = record<ClassRecord>(classes_at_, number, classes_);
+  if (entry.begin > entry.end || entry.end > samples_) damaged();
+  return {entry.begin, entry.end};
+}
+
+std::vector<std::string> Index::class_names() const {
+  std::vector<std::string> names;
+  for (std::uint64_t i = 0; i < classes_; ++i) names.emplace_back(class_name(i));
+  return names;
+}
+
+std::string_view Index::root() const { return text(0, root_length_); }
+
+}  // namespace feedring

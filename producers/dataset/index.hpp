@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of samples as one piece of shared memory: made once per node from a Scan, sealed, and mapped read-only by
+// everybody who needs a path, a label or a class. Attaching costs the same at any size: nothing is copied or parsed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "producers/dataset/scan.hpp"
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+/// What build_index will need, in bytes. A memfd does not fail when memory is short, it brings the out-of-memory
+/// killer: whoever builds one compares this with what is free first.
+[[nodiscard]] std::uint64_t index_bytes(const Scan& scan) noexcept;
+
+/// Writes the index of `scan` into a new memfd and seals size and content. Throws Error(kInternal).
+[[nodiscard]] UniqueFd build_index(const Scan& scan);
+
+/// Sample or class numbers [begin, end).
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
+  bool operator==(const Range&) const = default;
+};
+
+/// A view of a built index. May be used by many threads. Every accessor checks what it reads against the size of the
+/// mapping, and throws Error(kInternal) for a number out of range or a damaged index.
+class Index {
+ public:
+  /// Maps the index behind `fd`, which may be closed afterwards, and takes in its page table. Throws Error(kRefused)
+  /// where the memory is not sealed against change, of another version, or no index.
+  static Index attach(int fd);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
+  /// Relative to root(); path(i).data() ends in a NUL, as a system call wants it. Lives as long as the Index.
+  [[nodiscard]] std::string_view path(std::uint64_t sample) const;
+  /// The size of the sample's file when the data was scanned.
+  [[nodiscard]] std::uint64_t bytes(std::uint64_t sample) const;
+  [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
+
+  /// Number of classes, empty ones included; 1 for data without classes.
+  [[nodiscard]] std::uint64_t classes() const noexcept { return classes_; }
+  [[nodiscard]] std::string_view class_name(std::uint64_t number) const;
+  /// The samples of a class.
+  [[nodiscard]] Range class_range(std::uint64_t number) const;
+  /// All names in the order of their numbers: what another feed's `classes_from` needs.
+  [[nodiscard]] std::vector<std::string> class_names() const;
+
+  /// dataset_digest of the scan.
+  [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
+  /// The folder that paths are relative to, absolute, with a NUL behind it.
+  [[nodiscard]] std::string_view root() const;
+
+ private:
+  explicit Index(Mapping mapping);
+
+  template <class Record>
+  [[nodiscard]] Record record(std::uint64_t at, std::uint64_t number, std::uint64_t count) const;
+  [[nodiscard]] std::string_view text(std::uint64_t begin, std::uint64_t length) const;
+
+  Mapping mapping_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t samples_at_ = 0;
+  std::uint64_t classes_ = 0;
+  std::uint64_t classes_at_ = 0;
+  std::uint64_t text_at_ = 0;
+  std::uint64_t text_bytes_ = 0;
+  std::uint64_t root_length_ = 0;
+  std::string digest_;
+};
+
+}  // namespace feedring

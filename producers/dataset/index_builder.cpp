@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <feedring/error.hpp>
+
+#include "producers/dataset/digest.hpp"
+#include "producers/dataset/index.hpp"
+#include "producers/dataset/index_layout.hpp"
+
+namespace feedring {
+namespace {
+
+using dataset::ClassRecord;
+using dataset::IndexHeader;
+using dataset::SampleRecord;
+
+/// Where the parts lie, worked out before a byte is written.
+IndexHeader header_of(const Scan& scan) noexcept {
+  IndexHeader header{};
+  header.magic = dataset::kIndexMagic;
+  header.version = dataset::kIndexVersion;
+  header.samples = scan.samples.size();
+  header.samples_at = sizeof(IndexHeader);
+  header.classes = scan.classes.size();
+  header.classes_at = header.samples_at + header.samples * sizeof(SampleRecord);
+  header.text_at = header.classes_at + header.classes * sizeof(ClassRecord);
+  header.root_length = scan.root.size();
+  header.text_bytes = header.root_length + 1;
+  for (const std::string& name : scan.classes) header.text_bytes += name.size() + 1;
+  header.text_bytes += scan.paths.size();
+  header.total_bytes = header.text_at + header.text_bytes;
+  return header;
+}
+
+/// Appends to a memfd by write(2): no writable mapping may be left when the content is sealed, and the kernel fills
+/// whole pages without a page fault each.
+class Writer {
+ public:
+  explicit Writer(int fd) : fd_(fd) { buffer_.reserve(kBuffer); }
+
+  void put(const void* data, std::size_t bytes) {
+    if (buffer_.size() + bytes > kBuffer) flush();
+    if (bytes > kBuffer) return write_all(static_cast<const char*>(data), bytes);
+    buffer_.append(static_cast<const char*>(data), bytes);
+  }
+  /// With the NUL behind it.
+  void put(const std::string& text) { put(text.c_str(), text.size() + 1); }
+
+  void flush() {
+    write_all(buffer_.data(), buffer_.size());
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kBuffer = 1 << 20;
+
+  void write_all(const char* data, std::size_t bytes) {
+    while (bytes > 0) {
+      const ssize_t written = ::write(fd_, data, bytes);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        throw Error(ErrorKind::kInternal, fmt::format("writing the data set index failed: {}", std::strerror(errno)));
+      }
+      data += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  int fd_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::uint64_t index_bytes(const Scan& scan) noexcept { return header_of(scan).total_bytes; }
+
+UniqueFd build_index(const Scan& scan) {
+  IndexHeader header = header_of(scan);
+  std::uint64_t paths_at = header.root_length + 1;
+  std::vector<ClassRecord> classes;
+  for (const std::string& name : scan.classes) {
+    classes.push_back({.name_begin = paths_at, .name_length = name.size(), .begin = 0, .end = 0});
+    paths_at += name.size() + 1;
+  }
+  dataset::Digest digest;
+  for (std::size_t i = 0; i < scan.samples.size(); ++i) {
+    const Sample& sample = scan.samples[i];
+    digest.add(scan.path(sample), sample.bytes, sample.label);
+    ClassRecord& of_sample = classes.at(sample.label);
+    if (of_sample.end == 0) of_sample.begin = i;
+    of_sample.end = i + 1;
+  }
+  header.digest = digest.finish();
+
+  UniqueFd fd = create_memfd("feedring-index", header.total_bytes);
+  Writer writer(fd.get());
+  writer.put(&header, sizeof header);
+  for (const Sample& sample : scan.samples) {
+    const SampleRecord entry{.path_begin = paths_at + sample.path_begin,
+                             .bytes = sample.bytes,
+                             .path_length = sample.path_length,
+                             .label = sample.label};
+    writer.put(&entry, sizeof entry);
+  }
+  writer.put(classes.data(), classes.size() * sizeof(ClassRecord));
+  writer.put(scan.root);
+  for (const std::string& name : scan.classes) writer.put(name);
+  writer.put(scan.paths.data(), scan.paths.size());
+  writer.flush();
+  seal_content(fd.get());
+  return fd;
+}
+
+}  // namespace feedring

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of an index, for the builder and the reader alone. All numbers are little-endian, all offsets 64 bit.
+//
+//   ┌────────┬────────────────┬───────────────┬─────────────────────────────────────┐
+//   │ Header │ SampleRecord×N │ ClassRecord×C │ text: root, class names, paths; each│
+//   │ 128 B  │ 24 B each      │ 32 B each     │ with a NUL behind it                │
+//   └────────┴────────────────┴───────────────┴─────────────────────────────────────┘
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace feedring::dataset {
+
+inline constexpr std::uint64_t kIndexMagic = 0x3158444e49524446;  // "FDRINDX1" in memory
+inline constexpr std::uint64_t kIndexVersion = 1;
+
+struct IndexHeader {
+  std::uint64_t magic;
+  std::uint64_t version;
+  std::uint64_t total_bytes;
+  std::uint64_t samples;
+  std::uint64_t samples_at;  ///< offset of the first SampleRecord
+  std::uint64_t classes;
+  std::uint64_t classes_at;  ///< offset of the first ClassRecord
+  std::uint64_t text_at;
+  std::uint64_t text_bytes;
+  std::uint64_t root_length;  ///< the root stands first in the text
+  std::array<std::uint8_t, 16> digest;
+  std::array<std::uint64_t, 4> unused;
+};
+
+struct SampleRecord {
+  std::uint64_t path_begin;  ///< in the text
+  std::uint64_t bytes;
+  std::uint32_t path_length;
+  std::uint32_t label;
+};
+
+/// The samples of class c are [begin, end): they stand together.
+struct ClassRecord {
+  std::uint64_t name_begin;  ///< in the text
+  std::uint64_t name_length;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+static_assert(std::endian::native == std::endian::little, "the records are written as they lie in memory");
+static_assert(sizeof(IndexHeader) == 128 && sizeof(SampleRecord) == 24 && sizeof(ClassRecord) == 32,
+              "no padding: every byte of the index is written");
+
+}  // namespace feedring::dataset

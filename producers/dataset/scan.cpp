@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/dataset/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <feedring/error.hpp>
+
+#include "producers/dataset/digest.hpp"
+#include "producers/dataset/labels.hpp"
+#include "producers/dataset/manifest.hpp"
+
+namespace feedring {
+
+std::string_view reason_of(Skip why) noexcept {
+  switch (why) {
+    case Skip::kHidden: return "hidden: its name starts with a dot";
+    case Skip::kStray: return "not an image's name";
+    case Skip::kBesideClasses: return "an image beside the class folders";
+    case Skip::kEmpty: return "empty file";
+    case Skip::kNoFile: return "not a regular file, or a link that leads nowhere";
+    case Skip::kSeenFolder: return "a link to a folder that was read already";
+  }
+  return "?";
+}
+
+std::uint64_t Scan::skipped_as(Skip why) const noexcept {
+  return static_cast<std::uint64_t>(
+      std::count_if(skipped.begin(), skipped.end(), [why](const Skipped& file) { return file.why == why; }));
+}
+
+bool is_image_name(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 10> kExtensions = {"jpg",  "jpeg", "png", "ppm", "pgm",
+                                                            "webp", "gif",  "bmp", "tif", "tiff"};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view extension = name.substr(dot + 1);
+  return std::any_of(kExtensions.begin(), kExtensions.end(), [extension](std::string_view known) {
+    return std::equal(extension.begin(), extension.end(), known.begin(), known.end(),
+                      [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+  });
+}
+
+Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(data, error);
+  if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from);
+  if (std::filesystem::is_regular_file(status)) return read_manifest(data, classes_from);
+  const std::string why = error ? error.message() : "it is neither a folder of images nor a manifest file";
+  throw Error(ErrorKind::kData, fmt::format("cannot read data {}: {}", dataset::shown(data.native()), why));
+}
+
+std::string dataset_digest(const Scan& scan) {
+  dataset::Digest digest;
+  for (const Sample& sample : scan.samples) digest.add(scan.path(sample), sample.bytes, sample.label);
+  return dataset::hex(digest.finish());
+}
+
+}  // namespace feedring
