@@ -15,7 +15,6 @@
 //   R4 a task word given back     -> A4 the claim that takes it: what its last claimant wrote lies before
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include "runtime/contract.hpp"
@@ -87,18 +86,12 @@ class Ring {
                                  std::memory_order_relaxed);  // A4
   }
 
-  /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else. Never
-  /// more rows than the slot has, whatever the owner wrote: nobody is led outside of a slot's payload.
+  /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else.
+  /// Whatever the owner wrote: the numbers are to be checked before use.
   [[nodiscard]] Want ticket(std::uint32_t slot) const noexcept {
     const auto& ticket = control_of(slot).ticket;
-    const std::uint32_t rows = std::min(get(ticket.rows), shape_.rows);
-    return {get(ticket.sequence),
-            get(ticket.plan),
-            get(ticket.seed),
-            get(ticket.epoch),
-            get(ticket.first),
-            std::min(get(ticket.valid), rows),
-            rows};
+    return {get(ticket.sequence), get(ticket.plan),  get(ticket.seed), get(ticket.epoch),
+            get(ticket.first),    get(ticket.valid), get(ticket.rows)};
   }
 
   /// True when the owner moved on (seek): the work is finished at once, without decoding. Relaxed: only a saving.

@@ -239,21 +239,6 @@ TEST(Stale, IsATicketOfALowerPlanOnly) {
   EXPECT_FALSE(ring.stale(6)) << "a producer that has not seen the new plan yet works on it all the same";
 }
 
-TEST(Ticket, NeverHasMoreRowsThanTheSlot) {
-  const RingMemory memory(1, 1, 4);
-  const Ring<> ring = memory.ring();
-  Want hostile = want(0);
-  hostile.rows = hostile.valid = ~0U;
-  ring.offer(0, hostile);
-  EXPECT_EQ(ring.ticket(0).rows, 4U);
-  EXPECT_EQ(ring.ticket(0).valid, 4U);
-  hostile.rows = 2;
-  memory.set(0, SlotWord{1, Phase::kIdle, 1});
-  ring.offer(0, hostile);
-  EXPECT_EQ(ring.ticket(0).rows, 2U);
-  EXPECT_EQ(ring.ticket(0).valid, 2U);
-}
-
 TEST(Full, IsNotSaidOfBitsThatNoTaskHas) {
   const RingMemory memory(1, 2);
   EXPECT_TRUE(memory.ring().full({1, Phase::kOffered, 0b11}));
