@@ -50,6 +50,8 @@ struct FeedStats {
   std::uint64_t futex_calls = 0;  ///< system calls for sleeping and waking
 };
 
+class FeedOwner;  // consumers/feed_owner.hpp
+
 /// Everything but the batches' release happens inside the members below, by one thread at a time (another one gets
 /// Error(kUsage)). In a forked child every member that would touch the ring throws Error(kForked), and destruction does
 /// nothing.
@@ -135,9 +137,8 @@ class Feed {
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
 
  private:
-  class Owner;  // consumers/owner.hpp
-  explicit Feed(std::unique_ptr<Owner> owner) noexcept;
-  std::unique_ptr<Owner> owner_;
+  explicit Feed(std::unique_ptr<FeedOwner> owner) noexcept;
+  std::unique_ptr<FeedOwner> owner_;
 };
 
 }  // namespace feedring

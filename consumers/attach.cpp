@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "consumers/attach.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <feedring/error.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "consumers/pool_start.hpp"
+#include "runtime/control.hpp"
+#include "runtime/message.hpp"
+#include "runtime/pool_name.hpp"
+
+namespace feedring {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kRetry{20};
+
+/// Where to connect, and what to start where nobody is there.
+struct Target {
+  PoolAddress address;
+  std::optional<PoolStarter> starter;
+};
+
+Target find_target(const FeedOptions& options, const Environment& environment, const Launch& launch) {
+  const auto named = environment("FEEDRING_POOL");
+  if (!options.pool.empty()) return {options.pool, std::nullopt};
+  if (named && !named->empty()) return {*named, std::nullopt};
+  const std::string config = options.config.empty() ? environment("FEEDRING_CONFIG").value_or("") : options.config;
+  if (config.empty()) {
+    throw Error(ErrorKind::kUsage, "no pool is known to this rank: start it under `feedring run`, set FEEDRING_POOL to a "
+                                   "running pool, or set FEEDRING_CONFIG to a configuration from which to start one");
+  }
+  PoolAddress address = pool_name(environment, launch, ::geteuid(), process_identity());
+  PoolStarter starter(config, address);
+  return {std::move(address), std::move(starter)};
+}
+
+/// A connection to the pool; waits for one that is still starting.
+UniqueFd connect(Target& target, const FeedOptions& options, Clock::time_point deadline) {
+  for (;;) {
+    if (UniqueFd socket = connect_to(target.address)) return socket;
+    if (target.starter) target.starter->step();
+    if (Clock::now() >= deadline) {
+      throw Error(ErrorKind::kDeadline,
+                  fmt::format("feed '{}': no pool came to listen at {} within {} s; is `feedring run` or `feedring start` "
+                              "running on this node, as this user?",
+                              options.name, target.address, options.attach_deadline.count() / 1000.0));
+    }
+    std::this_thread::sleep_for(kRetry);
+  }
+}
+
+Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clock::time_point deadline) {
+  nlohmann::json request = {{"op", "attach"},
+                            {"feed", options.name},
+                            {"rank", launch.rank},
+                            {"local_rank", launch.local_rank},
+                            {"world", launch.world}};
+  if (launch.local_world) request["local_world"] = *launch.local_world;
+  send_message(socket, request);
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+  auto reply = receive_message(socket, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
+  if (!reply) {
+    throw Error(ErrorKind::kDeadline, fmt::format("feed '{}', rank {}: the pool listens but did not answer within {} s",
+                                                  options.name, launch.rank, options.attach_deadline.count() / 1000.0));
+  }
+  throw_if_error(reply->body);
+  return {read_feed_info(reply->body, options.name, launch), reply->take(0), reply->take(1), reply->take(2)};
+}
+
+}  // namespace
+
+Attachment attach_to_pool(const FeedOptions& options, const Environment& environment) {
+  const auto deadline = Clock::now() + options.attach_deadline;
+  const Launch launch = read_launch({options.rank, options.world_size, options.local_rank, options.local_world_size},
+                                    environment);
+  Target target = find_target(options, environment, launch);
+  for (;;) {
+    const UniqueFd socket = connect(target, options, deadline);
+    try {
+      return ask(socket.get(), options, launch, deadline);
+    } catch (const Error& error) {
+      // A pool that ranks start ends by itself; this one may have been about to. The next one is ours to start.
+      if (error.kind() != ErrorKind::kPoolGone || !target.starter || Clock::now() >= deadline) throw;
+    }
+  }
+}
+
+}  // namespace feedring

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank finds its pool and gets its ring.
+#pragma once
+
+#include <feedring/feed.hpp>
+
+#include "consumers/feed_info.hpp"
+#include "runtime/launch_env.hpp"
+#include "runtime/memfd.hpp"
+
+namespace feedring {
+
+struct Attachment {
+  FeedInfo info;
+  UniqueFd ring;
+  UniqueFd pool;
+  UniqueFd supervisor;  ///< pidfd: fired once the pool is gone
+};
+
+/// Asks the pool at options.pool, FEEDRING_POOL or this job's own name for the ring of this rank. Where no pool was named
+/// and none listens, starts one (pool_start.hpp). Tries until options.attach_deadline. Throws Error as Feed::attach() does.
+[[nodiscard]] Attachment attach_to_pool(const FeedOptions& options, const Environment& environment);
+
+}  // namespace feedring

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <feedring/feed.hpp>
+#include <utility>
+
+#include "consumers/attach.hpp"
+#include "consumers/feed_owner.hpp"
+
+namespace feedring {
+
+Feed Feed::attach(const FeedOptions& options) {
+  Attachment attachment = attach_to_pool(options, process_environment());
+  return Feed(std::make_unique<FeedOwner>(std::move(attachment), options.device ? options.device : host_device(),
+                                          options.deadline));
+}
+
+Feed::Feed(std::unique_ptr<FeedOwner> owner) noexcept : owner_(std::move(owner)) {}
+Feed::Feed(Feed&&) noexcept = default;
+Feed& Feed::operator=(Feed&&) noexcept = default;
+Feed::~Feed() = default;
+
+std::optional<Batch> Feed::next() { return owner_->next(owner_->deadline()); }
+std::optional<Batch> Feed::next(std::chrono::milliseconds deadline) { return owner_->next(deadline); }
+void Feed::start_epoch() { owner_->start_epoch(); }
+void Feed::set_epoch(std::uint64_t epoch) { owner_->set_epoch(epoch); }
+void Feed::seek(std::uint64_t epoch, std::uint64_t step) { owner_->seek(epoch, step); }
+std::string Feed::state() const { return owner_->cursor().state(); }
+void Feed::load_state(const std::string& state) { owner_->load_state(state); }
+
+std::uint64_t Feed::epoch() const { return owner_->cursor().epoch(); }
+std::uint64_t Feed::step() const { return owner_->cursor().step(); }
+std::uint64_t Feed::steps_per_epoch() const { return owner_->cursor().steps_per_epoch(); }
+std::uint32_t Feed::batch_size() const { return owner_->info().batch_size; }
+std::uint64_t Feed::samples() const { return owner_->info().samples; }
+std::uint64_t Feed::classes() const { return owner_->info().classes; }
+std::uint32_t Feed::rank() const { return owner_->info().launch.rank; }
+std::uint32_t Feed::world_size() const { return owner_->info().launch.world; }
+const std::string& Feed::name() const { return owner_->info().name; }
+const std::string& Feed::dataset_digest() const { return owner_->info().dataset_digest; }
+FeedStats Feed::stats() const { return owner_->stats(); }
+
+}  // namespace feedring
