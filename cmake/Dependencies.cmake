@@ -28,5 +28,5 @@ if(FEEDRING_TESTS)
   include(GoogleTest)
 endif()
 if(FEEDRING_TORCH)
-  find_package(LibTorch)  # optional: without it the LibTorch face and the demo trainer are left out
+  find_package(LibTorch QUIET)  # optional: without it the LibTorch face and the demo trainer are left out
 endif()

@@ -11,6 +11,9 @@ find_library(LibTorch_CPU_LIBRARY torch_cpu ${LibTorch_where})
 find_library(LibTorch_C10_LIBRARY c10 ${LibTorch_where})
 mark_as_advanced(LibTorch_API_INCLUDE_DIR LibTorch_INCLUDE_DIR LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY)
 
+if(FEEDRING_TORCH_ROOT AND NOT LibTorch_CPU_LIBRARY)
+  message(FATAL_ERROR "FEEDRING_TORCH_ROOT: there is no libtorch_cpu.so in ${FEEDRING_TORCH_ROOT}/lib")
+endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch REQUIRED_VARS
   LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_INCLUDE_DIR LibTorch_API_INCLUDE_DIR)
