@@ -14,22 +14,22 @@ bool has_open_task(const Ring<>& ring, std::uint32_t slot, contract::SlotWord wo
 }
 
 // The open slot with the lowest sequence.
-std::optional<std::pair<std::uint64_t, Choice>> lowest(const Ring<>& ring, std::uint32_t ring_number) {
-  std::optional<std::pair<std::uint64_t, Choice>> best;
+std::optional<std::pair<std::uint64_t, SlotChoice>> lowest(const Ring<>& ring, std::uint32_t ring_number) {
+  std::optional<std::pair<std::uint64_t, SlotChoice>> best;
   for (std::uint32_t slot = 0; slot < ring.shape().slots; ++slot) {
     const contract::SlotWord word = ring.slot(slot);
     if (word.phase != contract::Phase::kOffered || ring.full(word)) continue;
     const std::uint64_t sequence = ring.sequence_hint(slot);
     if (best && best->first <= sequence) continue;
-    if (has_open_task(ring, slot, word)) best = {sequence, Choice{ring_number, slot, word}};
+    if (has_open_task(ring, slot, word)) best = {sequence, SlotChoice{ring_number, slot, word}};
   }
   return best;
 }
 
 }  // namespace
 
-std::optional<Choice> choose(std::span<const Ring<>> rings, std::uint32_t turn) {
-  std::optional<Choice> best;
+std::optional<SlotChoice> choose(std::span<const Ring<>> rings, std::uint32_t turn) {
+  std::optional<SlotChoice> best;
   std::tuple<bool, bool, std::uint64_t> best_rank;  // smaller is served earlier
   for (std::uint32_t i = 0; i < rings.size(); ++i) {
     const auto number = static_cast<std::uint32_t>((turn + i) % rings.size());
@@ -49,7 +49,7 @@ std::optional<Choice> choose(std::span<const Ring<>> rings, std::uint32_t turn) 
   return best;
 }
 
-std::optional<std::uint32_t> open_task(const Ring<>& ring, const Choice& choice, std::uint32_t position,
+std::optional<std::uint32_t> open_task(const Ring<>& ring, const SlotChoice& choice, std::uint32_t position,
                                        std::uint32_t producers) {
   const std::uint32_t tasks = ring.shape().tasks;
   const std::uint32_t start = producers == 0 ? 0 : position % producers * tasks / producers;

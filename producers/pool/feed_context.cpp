@@ -9,12 +9,21 @@
 #include <feedring/error.hpp>
 
 namespace feedring {
+namespace {
+
+Pipeline pipeline_of(const FeedSpec& spec) {
+  Chain chain = Chain::parse(spec.transform);
+  const Dtype dtype = chain.slot_dtype(spec.dtype);
+  return {std::move(chain), dtype, spec.layout};
+}
+
+}  // namespace
 
 FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
     : number_(number),
       spec_(std::move(spec)),
       index_(Index::attach(index_fd)),
-      transform_(spec_.transform, spec_.dtype, spec_.layout) {
+      pipeline_(pipeline_of(spec_)) {
   directory_.reset(::open(std::string(index_.root()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_) {
     throw Error(ErrorKind::kData, fmt::format("feed '{}': the data directory {} cannot be opened: {}", spec_.name,

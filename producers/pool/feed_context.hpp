@@ -9,7 +9,7 @@
 #include "producers/dataset/index.hpp"
 #include "producers/plan/plan.hpp"
 #include "producers/pool/reader.hpp"
-#include "producers/transform/transform.hpp"
+#include "producers/transform/pipeline.hpp"
 #include "runtime/memfd.hpp"
 
 namespace feedring {
@@ -22,7 +22,8 @@ class FeedContext {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] const FeedSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] const Index& index() const noexcept { return index_; }
-  [[nodiscard]] const Transform& transform() const noexcept { return transform_; }
+  /// For the work loop alone: it keeps scratch memory.
+  [[nodiscard]] Pipeline& pipeline() noexcept { return pipeline_; }
 
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
   [[nodiscard]] FileRequest file(std::uint64_t sample) const;
@@ -39,7 +40,7 @@ class FeedContext {
   std::uint32_t number_;
   FeedSpec spec_;
   Index index_;
-  Transform transform_;
+  Pipeline pipeline_;
   UniqueFd directory_;
   std::deque<Kept> plans_;
 };

@@ -30,10 +30,10 @@ void report(const FeedSpec& spec, const Scan& scan) {
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
   NodeFeed feed;
   feed.spec = spec;
-  const Transform transform(spec.transform, spec.dtype, spec.layout);  // refuses a bad chain before the data is walked
-  feed.height = static_cast<std::uint32_t>(transform.output_size().height);
-  feed.width = static_cast<std::uint32_t>(transform.output_size().width);
-  feed.spec.dtype = transform.dtype();
+  const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
+  feed.height = static_cast<std::uint32_t>(chain.output_size().height);
+  feed.width = static_cast<std::uint32_t>(chain.output_size().width);
+  feed.spec.dtype = chain.slot_dtype(spec.dtype);
   feed.spec_hash = spec_hash_of(spec);
   const Scan scan = scan_data(spec.data, classes_from);
   report(spec, scan);
@@ -70,9 +70,9 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
 }
 
 std::string spec_hash_of(const FeedSpec& spec) {
-  const Transform transform(spec.transform, spec.dtype, spec.layout);
+  const Chain chain = Chain::parse(spec.transform);
   const nlohmann::json canonical = {
-      {"shuffle", spec.shuffle}, {"transform", transform.canonical()}, {"dtype", name_of(transform.dtype())}};
+      {"shuffle", spec.shuffle}, {"transform", chain.canonical()}, {"dtype", name_of(chain.slot_dtype(spec.dtype))}};
   const std::string text = canonical.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <feedring/error.hpp>
 #include <fstream>
@@ -313,6 +314,10 @@ void ProducerSet::stop() {
                        static_cast<std::uint64_t>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
     process.death.close();
   }
+}
+
+bool ProducerSet::owns(pid_t pid) const {
+  return std::any_of(producers_.begin(), producers_.end(), [pid](const Process& process) { return process.pid == pid; });
 }
 
 std::uint64_t ProducerSet::cpu_ns() const {

@@ -46,6 +46,7 @@ class ProducerSet {
   [[nodiscard]] contract::PoolHeader<std::atomic>& pool() const noexcept;
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(producers_.size()); }
   [[nodiscard]] std::uint64_t replaced() const noexcept { return replaced_; }
+  [[nodiscard]] bool owns(pid_t pid) const;
   /// CPU time of all producers, those that died included.
   [[nodiscard]] std::uint64_t cpu_ns() const;
   /// Page faults (minor) of the living producers.

@@ -79,7 +79,7 @@ Fault RowWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, 
   const Reader::Bytes bytes = reader_.take(feed.file(sample));
   if (bytes.fault) return bytes.fault;
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kDecode), std::memory_order_relaxed);
-  return pipeline_.run(feed.transform(), bytes.data, decoder_, draw, feed.spec().max_pixels, out);
+  return feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, out);
 }
 
 Fault RowWriter::quarantined(std::uint32_t feed, std::uint64_t sample) const {

@@ -8,7 +8,6 @@
 
 #include "producers/decode/decoder.hpp"
 #include "producers/pool/feed_context.hpp"
-#include "producers/transform/pipeline.hpp"
 #include "runtime/contract.hpp"
 #include "runtime/ring.hpp"
 
@@ -52,7 +51,6 @@ class RowWriter {
   contract::InHand<std::atomic>& in_hand_;
   std::function<void(const Failure&)> on_failure_;
   Decoder decoder_;
-  Pipeline pipeline_;
 };
 
 }  // namespace feedring

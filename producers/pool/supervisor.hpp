@@ -46,6 +46,7 @@ class Supervisor {
   [[nodiscard]] const std::optional<Error>& broken() const noexcept { return broken_; }
 
   [[nodiscard]] const std::vector<NodeFeed>& feeds() const noexcept { return feeds_; }
+  [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
   [[nodiscard]] const ProducerSet& producers() const noexcept { return *producers_; }
   [[nodiscard]] std::uint64_t failed() const noexcept { return failures_.count(); }
   [[nodiscard]] nlohmann::json status() const;

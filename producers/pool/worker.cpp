@@ -61,7 +61,7 @@ void Worker::wait_for_work() {
 }
 
 // Stays on the slot until its tasks are gone, so that the oldest batch is done first.
-void Worker::work_on(Choice choice) {
+void Worker::work_on(SlotChoice choice) {
   const Ring<>& ring = rings_[choice.ring];
   while (const auto task = open_task(ring, choice, identity_.position, identity_.producers)) {
     // Before the claim and until after the finish: whoever stops in between is missed, and killed, at the deadline.
@@ -72,7 +72,7 @@ void Worker::work_on(Choice choice) {
   block_.in_hand.since_ns.store(0, std::memory_order_relaxed);
 }
 
-void Worker::do_task(const Choice& choice, std::uint32_t task) {
+void Worker::do_task(const SlotChoice& choice, std::uint32_t task) {
   const Ring<>& ring = rings_[choice.ring];
   FeedContext& feed = *held_[choice.ring].feed;
   if (woken_) {
@@ -96,7 +96,7 @@ void Worker::do_task(const Choice& choice, std::uint32_t task) {
   EventCount(pool_.work).notify_one();
 }
 
-void Worker::write_rows(const Choice& choice, std::uint32_t task, const Want& want) {
+void Worker::write_rows(const SlotChoice& choice, std::uint32_t task, const Want& want) {
   const Ring<>& ring = rings_[choice.ring];
   FeedContext& feed = *held_[choice.ring].feed;
   const Share share{want.first, want.valid};
@@ -126,7 +126,7 @@ void Worker::write_rows(const Choice& choice, std::uint32_t task, const Want& wa
 }
 
 // Every row failed, for a reason that is not in a file.
-void Worker::fail_task(const Choice& choice, std::uint32_t task, const std::string& why) {
+void Worker::fail_task(const SlotChoice& choice, std::uint32_t task, const std::string& why) {
   const Ring<>& ring = rings_[choice.ring];
   const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
   const contract::TensorEntry* status = find_tensor(ring.shape(), "status");
@@ -144,10 +144,10 @@ bool Worker::sane(const Ring<>& ring, const FeedContext& feed, const Want& want)
 }
 
 // Tells the reader this task's files and, as a guess, those of the task that comes next.
-void Worker::read_ahead(const Choice& choice, std::uint32_t task) {
+void Worker::read_ahead(const SlotChoice& choice, std::uint32_t task) {
   soon_.clear();
   list_files(choice.ring, task, rings_[choice.ring].ticket(choice.slot), soon_);
-  Choice next = choice;
+  SlotChoice next = choice;
   auto next_task = open_task(rings_[choice.ring], choice, identity_.position, identity_.producers);
   if (!next_task) {
     if (const auto other = choose(rings_, identity_.position)) {

@@ -51,11 +51,11 @@ class Worker {
 
   void take_up_rings();
   void wait_for_work();
-  void work_on(Choice choice);
-  void do_task(const Choice& choice, std::uint32_t task);
-  void fail_task(const Choice& choice, std::uint32_t task, const std::string& why);
-  void write_rows(const Choice& choice, std::uint32_t task, const Want& want);
-  void read_ahead(const Choice& choice, std::uint32_t task);
+  void work_on(SlotChoice choice);
+  void do_task(const SlotChoice& choice, std::uint32_t task);
+  void fail_task(const SlotChoice& choice, std::uint32_t task, const std::string& why);
+  void write_rows(const SlotChoice& choice, std::uint32_t task, const Want& want);
+  void read_ahead(const SlotChoice& choice, std::uint32_t task);
   void list_files(std::uint32_t ring, std::uint32_t task, const Want& want, std::vector<FileRequest>& files);
   [[nodiscard]] bool sane(const Ring<>& ring, const FeedContext& feed, const Want& want) const;
   void publish_counters();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// `feedring plan`: memory and steps, before anything starts.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "producers/cli/commands.hpp"
+#include "producers/cli/feed_choice.hpp"
+#include "producers/cli/output.hpp"
+#include "producers/cli/pool_options.hpp"
+#include "producers/cli/run.hpp"
+#include "producers/pool/memory_plan.hpp"
+#include "producers/pool/node_feed.hpp"
+#include "runtime/memory_limits.hpp"
+#include "runtime/schedule.hpp"
+
+namespace feedring::cli {
+
+void add_plan(CLI::App& app, Exit& exit) {
+  struct Arguments {
+    FeedChoice choice;
+    PoolOverrides overrides;
+    std::uint32_t world = 0;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("plan", "Shows memory and steps of a pool before anything starts.");
+  command->footer(
+      "  feedring plan -c feed.toml --ranks 8 --world 64\n"
+      "  feedring plan photos/ --json");
+  add_feed_options(*command, arguments->choice);
+  add_pool_options(*command, arguments->overrides);
+  command->add_option("--world", arguments->world, "Ranks of all nodes (default: the local ranks)");
+  command->add_flag("--json", arguments->json, "One JSON object");
+  command->callback([arguments, &exit] {
+    const Config config = resolve_feed(arguments->choice).config;
+    const std::uint32_t ranks = arguments->overrides.ranks.value_or(config.pool.ranks.value_or(1));
+    const std::uint32_t world = arguments->world != 0 ? arguments->world : ranks;
+    const std::vector<NodeFeed> feeds = open_feeds(config);
+    const MemoryPlan memory = plan_memory(feeds, ranks, producers_of(config, arguments->overrides));
+    nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+    for (const NodeFeed& feed : feeds) {
+      const Schedule schedule(feed.index.size(), feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,
+                              feed.spec.remainder);
+      steps.push_back({{"feed", feed.spec.name},
+                       {"samples", feed.index.size()},
+                       {"classes", feed.index.classes()},
+                       {"batch_size", feed.spec.batch_size},
+                       {"world", world},
+                       {"steps", schedule.steps()},
+                       {"dataset_digest", feed.index.digest()}});
+    }
+    const MemoryHeadroom room = memory_headroom();
+    exit.code = 0;
+    if (arguments->json) {
+      write_json({{"steps", steps},
+                  {"memory", nlohmann::ordered_json(to_json(memory))},
+                  {"free_bytes", room.bytes},
+                  {"free_by", room.limit}});
+    } else {
+      for (const auto& feed : steps) {
+        write_line(fmt::format("feed {}: {} samples in {} classes, {} steps an epoch on {} rank(s) of batch {}",
+                               feed["feed"].get<std::string>(), feed["samples"].get<std::uint64_t>(),
+                               feed["classes"].get<std::uint64_t>(), feed["steps"].get<std::uint64_t>(), world,
+                               feed["batch_size"].get<std::uint32_t>()));
+      }
+      std::string text = to_text(memory);
+      text.pop_back();
+      write_line(text);
+      write_line(fmt::format("free: {} by {}", human_bytes(room.bytes), room.limit));
+    }
+    demand_memory(memory, config.pool.memory_limit);
+  });
+}
+
+}  // namespace feedring::cli

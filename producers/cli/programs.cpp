@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/cli/programs.hpp"
+
+#include <fmt/format.h>
+
+#include <feedring/error.hpp>
+
+namespace feedring::cli {
+
+std::filesystem::path own_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+std::filesystem::path libexec_program(const std::string& name) {
+  const std::filesystem::path program = own_program().parent_path().parent_path() / "libexec" / "feedring" / name;
+  if (!std::filesystem::exists(program)) {
+    throw Error(ErrorKind::kInternal, fmt::format("{} is missing: the installation is incomplete", program.string()));
+  }
+  return program;
+}
+
+}  // namespace feedring::cli

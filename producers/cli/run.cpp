@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/cli/run.hpp"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "producers/cli/launcher.hpp"
+#include "producers/cli/programs.hpp"
+#include "producers/cli/signals.hpp"
+#include "producers/pool/supervisor.hpp"
+#include "runtime/contract.hpp"
+#include "runtime/cores.hpp"
+#include "runtime/launch_env.hpp"
+#include "runtime/pool_name.hpp"
+
+namespace feedring::cli {
+namespace {
+
+std::string address_of_job() {
+  const Environment environment = process_environment();
+  return pool_name(environment, read_launch({}, environment), ::geteuid(), process_identity());
+}
+
+SupervisorOptions supervisor_options(const Config& config, const PoolOverrides& overrides, std::string address) {
+  SupervisorOptions options;
+  options.config = config;
+  options.address = std::move(address);
+  options.producers = producers_of(config, overrides);
+  options.ranks = overrides.ranks ? overrides.ranks : config.pool.ranks;
+  options.producer_program = libexec_program("feedring-producer");
+  return options;
+}
+
+}  // namespace
+
+std::uint32_t producers_of(const Config& config, const PoolOverrides& overrides) {
+  if (overrides.producers) return *overrides.producers;
+  if (config.pool.producers) return *config.pool.producers;
+  return std::min(granted_cores().cores, contract::kMaxProducers);
+}
+
+int run(const RunOptions& options) {
+  boost::asio::io_context io(1);
+  const std::string address = address_of_job();
+  std::unique_ptr<Supervisor> supervisor;
+  std::optional<int> code;
+  CommandLauncherOptions launch;
+  launch.command = options.command;
+  launch.copies = options.copies;
+  launch.environment["FEEDRING_POOL"] = address;
+  if (!options.config_file.empty()) launch.environment["FEEDRING_CONFIG"] = options.config_file;
+
+  CommandLauncher launcher(io, std::move(launch), [&](int ended) {
+    code = ended;
+    if (supervisor) supervisor->stop();
+    io.stop();
+  });
+  // Before any child exists: they get a clean mask of their own.
+  const Signals signals(
+      io,
+      [&](int number, bool from_terminal) {
+        if (!from_terminal) launcher.signal(number);
+      },
+      [&](pid_t pid) { return launcher.owns(pid) || (supervisor && supervisor->producers().owns(pid)); });
+
+  if (UniqueFd listener = listen_at(address)) {
+    PoolOverrides overrides = options.overrides;
+    if (!overrides.ranks && options.copies) overrides.ranks = options.copies;
+    supervisor =
+        std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
+  } else {
+    spdlog::info("joining the pool of this job that runs already");
+  }
+  launcher.start();
+  io.run();
+  return code.value_or(exit_code(ErrorKind::kInternal));
+}
+
+int serve(const StartOptions& options, const std::function<void(const std::string&)>& on_ready) {
+  boost::asio::io_context io(1);
+  const std::string address = options.address.empty() ? address_of_job() : options.address;
+  UniqueFd listener = listen_at(address);
+  if (!listener) {
+    on_ready(address);
+    return 0;
+  }
+  SupervisorOptions supervise = supervisor_options(options.config, options.overrides, address);
+  if (options.grace_s) supervise.grace = std::chrono::seconds(*options.grace_s);
+  std::unique_ptr<Supervisor> supervisor;
+  const Signals signals(
+      io,
+      [&](int number, bool) {
+        // A pool that waits for its ranks outlives the group kill of a launcher; `stop` and its grace end it.
+        if (options.grace_s && number != SIGTERM) return;
+        if (supervisor) supervisor->stop();
+      },
+      [&](pid_t pid) { return supervisor && supervisor->producers().owns(pid); });
+  supervisor = std::make_unique<Supervisor>(io, std::move(supervise), std::move(listener));
+  on_ready(address);
+  io.run();
+  if (supervisor->broken()) throw Error(*supervisor->broken());
+  return 0;
+}
+
+}  // namespace feedring::cli
