@@ -78,7 +78,10 @@ struct Rows {
   const std::uint8_t* fourth;
 
   HWY_INLINE explicit Rows(const std::uint8_t* const* rows)
-      : first(rows[0]), second(rows[kBlocks / 3]), third(rows[kBlocks / 2]), fourth(rows[kBlocks - 1]) {}
+      : first(rows[0]),
+        second(rows[kBlocks > 1 ? 1 : 0]),
+        third(rows[kBlocks > 2 ? 2 : 0]),
+        fourth(rows[kBlocks > 2 ? 3 : 0]) {}
 
   /// One block of each row.
   [[nodiscard]] HWY_INLINE V8 load(std::size_t offset) const {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a chain does to one image: every step with its sizes worked out and its random choices made.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "producers/decode/image.hpp"
+#include "producers/plan/draw.hpp"
+#include "producers/transform/steps.hpp"
+
+namespace feedring {
+
+/// One step on the image that the step before it made.
+struct Choice {
+  enum class Kind : std::uint8_t { kCrop, kResize, kFlip };
+  Kind kind = Kind::kCrop;
+  bool random = false;  ///< it came from the plan's random numbers, not from the parameters alone
+  bool flip = false;    ///< kFlip: whether to
+  Box box{};            ///< kCrop: the part to keep; may stick out of the image, into `fill`
+  Colour fill{};
+  Size size{};          ///< kResize
+  Filter filter = Filter::kBilinear;
+};
+
+/// In the chain's order. Reused from image to image.
+using Choices = std::vector<Choice>;
+
+/// Works out `step` for an image of `size`, appends what it does to `choices` and sets `size` to that of its result.
+/// Draws as torchvision does: RandomResizedCrop area and ratio up to ten times, then the top and the left edge;
+/// RandomCrop the top edge, then the left, where there is a choice; RandomHorizontalFlip one number. A fault where the
+/// image does not fit the step.
+Fault choose(const Step& step, Size& size, Draw& random, Choices& choices);
+
+/// The size that Resize gives an image; width or height may be 0 (max_size on a very long image). int64: the longer
+/// side of such an image has no bound.
+struct ResizedSize {
+  std::int64_t width;
+  std::int64_t height;
+};
+[[nodiscard]] ResizedSize resized(const Resize& step, Size image) noexcept;
+
+/// The random choices only, in the chain's order: [{"crop": {"x", "y", "width", "height"}}, {"flip": true}, …]. A crop is
+/// in pixels of the image that its step met, and may stick out of it.
+[[nodiscard]] nlohmann::json to_json(const Choices& choices);
+
+}  // namespace feedring

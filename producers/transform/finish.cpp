@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/transform/finish.hpp"
+
+#include <cstring>
+#include <feedring/error.hpp>
+
+#include "producers/transform/finish_kernels.hpp"
+#include "producers/transform/half.hpp"
+
+namespace feedring {
+namespace {
+
+// The nearest value of `dtype`.
+float rounded(Dtype dtype, float value) noexcept {
+  if (dtype == Dtype::kFloat16) return float_of_float16(float16_of(value));
+  if (dtype == Dtype::kBfloat16) return float_of_bfloat16(bfloat16_of(value));
+  return value;
+}
+
+// One pixel value on its way through the chain.
+struct Value {
+  float value;
+  Dtype dtype = Dtype::kUint8;
+  int channel;
+
+  void operator()(const ToDtype& step) {
+    const bool scale = step.scale && dtype == Dtype::kUint8 && step.dtype != Dtype::kUint8;
+    dtype = step.dtype;
+    value = rounded(dtype, value);
+    if (scale) value = rounded(dtype, value * static_cast<float>(1.0 / 255));
+  }
+  void operator()(const Normalize& step) {
+    const auto at = static_cast<std::size_t>(channel);
+    value = rounded(dtype, value - rounded(dtype, static_cast<float>(step.mean[at])));
+    value = rounded(dtype, value / rounded(dtype, static_cast<float>(step.std[at])));
+  }
+  template <class Geometric>
+  void operator()(const Geometric& /*step*/) {}
+};
+
+template <class Element>
+void convert(const std::array<std::array<Element, 256>, 3>& tables, Layout layout, const std::uint8_t* rgb,
+             std::size_t pixels, std::uint8_t* out) noexcept {
+  // Element by element through memcpy, which is one store: bytes of a slot have no type of their own.
+  const auto put = [](std::uint8_t* to, Element element) { std::memcpy(to, &element, sizeof(Element)); };
+  const std::size_t step = layout == Layout::kNhwc ? 3 * sizeof(Element) : sizeof(Element);
+  const std::size_t channel = layout == Layout::kNhwc ? sizeof(Element) : pixels * sizeof(Element);
+  for (std::size_t i = 0; i < pixels; ++i, rgb += 3, out += step) {
+    put(out, tables[0][rgb[0]]);
+    put(out + channel, tables[1][rgb[1]]);
+    put(out + 2 * channel, tables[2][rgb[2]]);
+  }
+}
+
+}  // namespace
+
+Finish::Finish(const Chain& chain, Dtype dtype, Layout layout)
+    : pixels_(static_cast<std::size_t>(chain.output_size().width) * static_cast<std::size_t>(chain.output_size().height)),
+      dtype_(dtype),
+      layout_(layout) {
+  if (dtype == Dtype::kInt64 || chain.dtype().value_or(dtype) != dtype) {
+    throw Error(ErrorKind::kUsage, "images of type " + std::string(name_of(dtype)) +
+                                       " were asked for, which the feed's transforms do not make: end them with ToDtype(" +
+                                       std::string(name_of(dtype)) + ")");
+  }
+  for (int channel = 0; channel < 3; ++channel) {
+    for (int pixel = 0; pixel < 256; ++pixel) {
+      Value value{.value = static_cast<float>(pixel), .channel = channel};
+      for (const Step& step : chain.steps()) std::visit(value, step);
+      if (!chain.dtype()) value(ToDtype{dtype, true});
+      const auto c = static_cast<std::size_t>(channel);
+      const auto p = static_cast<std::size_t>(pixel);
+      floats_[c][p] = value.value;
+      halves_[c][p] = dtype == Dtype::kBfloat16 ? bfloat16_of(value.value) : float16_of(value.value);
+    }
+  }
+}
+
+void Finish::run(const std::uint8_t* rgb, std::uint8_t* out) const noexcept {
+  if (dtype_ == Dtype::kUint8) {
+    kernels::split_channels(rgb, pixels_, out, out + pixels_, out + 2 * pixels_);
+  } else if (dtype_ == Dtype::kFloat32) {
+    convert(floats_, layout_, rgb, pixels_, out);
+  } else {
+    convert(halves_, layout_, rgb, pixels_, out);
+  }
+}
+
+float Finish::value(int channel, std::uint8_t value) const noexcept {
+  return floats_[static_cast<std::size_t>(channel)][value];
+}
+
+}  // namespace feedring

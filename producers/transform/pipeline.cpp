@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/transform/pipeline.hpp"
+
+#include <utility>
+
+namespace feedring {
+namespace {
+
+void fill_pixels(std::uint8_t* out, std::int32_t count, const Colour& colour) noexcept {
+  for (std::int32_t i = 0; i < count; ++i) {
+    for (const std::uint8_t channel : colour) *out++ = channel;
+  }
+}
+
+// Everything of the frame outside its visible part.
+void fill_around(const Stage& stage, std::uint8_t* out, std::size_t stride) noexcept {
+  const Box shown = visible_in_output(stage);
+  for (std::int32_t y = 0; y < stage.frame.height; ++y, out += stride) {
+    if (shown.width <= 0 || y < shown.y || y >= shown.y + shown.height) {
+      fill_pixels(out, stage.frame.width, stage.fill);
+    } else {
+      const std::int32_t right = shown.x + shown.width;
+      fill_pixels(out, shown.x, stage.fill);
+      fill_pixels(out + static_cast<std::size_t>(right) * 3, stage.frame.width - right, stage.fill);
+    }
+  }
+}
+
+}  // namespace
+
+void Renderer::run(const Stage& stage, RgbView input, Box have, std::uint8_t* out, std::size_t stride) {
+  if (stage.visible != stage.frame) fill_around(stage, out, stride);
+  if (stage.visible.width <= 0) return;
+  const Box shown = visible_in_output(stage);
+  have.x -= stage.source.x;
+  have.y -= stage.source.y;
+  resampler_.run(input, have, {stage.source.width, stage.source.height}, stage.target, stage.visible, stage.filter,
+                 stage.mirrored, out + static_cast<std::size_t>(shown.y) * stride + static_cast<std::size_t>(shown.x) * 3,
+                 stride);
+}
+
+Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+                       const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
+  const std::vector<Stage>& stages = geometry.stages();
+  RgbView input;
+  if (Fault fault = decoder.decode(bytes, info, stages.front().need, input)) return fault;
+  for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
+    const Size size{stages[i].frame.width, stages[i].frame.height};
+    const std::size_t row = static_cast<std::size_t>(size.width) * 3;
+    std::vector<std::uint8_t>& result = scratch_[i % 2];
+    const std::size_t wanted = row * static_cast<std::size_t>(size.height) + kSlack;
+    if (result.size() < wanted) result.resize(wanted);
+    run(stages[i], input, stages[i].need, result.data(), row);
+    input = {result.data(), size, row};
+  }
+  run(stages.back(), input, stages.back().need, out, stride);
+  return std::nullopt;
+}
+
+Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout)
+    : chain_(std::move(chain)), finish_(chain_, dtype, layout) {
+  const Size size = chain_.output_size();
+  if (!finish_.is_plain()) {
+    pixels_.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack);
+  }
+}
+
+Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
+                    std::uint8_t* out) {
+  ImageInfo info;
+  if (Fault fault = decoder.probe(bytes, max_pixels, info)) return fault;
+  if (Fault fault = chain_.draw(info.size, random, choices_)) return fault;
+  geometry_.start(info.size);
+  geometry_.apply(choices_);
+  if (Fault fault = geometry_.finish(max_pixels)) return fault;
+  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
+  if (finish_.is_plain()) return renderer_.render(bytes, info, decoder, geometry_, out, row);
+  if (Fault fault = renderer_.render(bytes, info, decoder, geometry_, pixels_.data(), row)) return fault;
+  finish_.run(pixels_.data(), out);
+  return std::nullopt;
+}
+
+Fault make_picture(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
+                   const PictureRequest& request, Picture& out) {
+  ImageInfo info;
+  if (Fault fault = decoder.probe(bytes, max_pixels, info)) return fault;
+  Geometry geometry;
+  geometry.start(info.size);
+  if (request.box) {
+    const Box& box = *request.box;
+    if (box.x < 0 || box.y < 0 || box.width < 1 || box.height < 1 || box.width > info.size.width - box.x ||
+        box.height > info.size.height - box.y) {
+      return "the box does not lie in its " + std::to_string(info.size.width) + " x " +
+             std::to_string(info.size.height) + " pixels";
+    }
+    geometry.crop(box);
+  }
+  if (request.resize) {
+    Choices choices;
+    Size size = geometry.size();
+    Draw unused(0, 0, 0, Stream::kAugment);  // Resize draws nothing
+    if (Fault fault = choose(*request.resize, size, unused, choices)) return fault;
+    geometry.apply(choices);
+  }
+  if (Fault fault = geometry.finish(max_pixels)) return fault;
+  out.size = geometry.size();
+  const auto pixels = static_cast<std::uint64_t>(out.size.width) * static_cast<std::uint64_t>(out.size.height);
+  if (pixels > max_pixels) {
+    return "the result would have " + std::to_string(out.size.width) + " x " + std::to_string(out.size.height) +
+           " pixels, more than max_pixels = " + std::to_string(max_pixels);
+  }
+  const std::size_t row = static_cast<std::size_t>(out.size.width) * 3;
+  out.rgb.resize(row * static_cast<std::size_t>(out.size.height));
+  Renderer renderer;
+  return renderer.render(bytes, info, decoder, geometry, out.rgb.data(), row);
+}
+
+}  // namespace feedring

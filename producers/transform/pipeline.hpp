@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of one sample: bytes of a file -> the values of its place in a slot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "producers/decode/decoder.hpp"
+#include "producers/transform/finish.hpp"
+#include "producers/transform/geometry.hpp"
+#include "producers/transform/resample.hpp"
+#include "producers/transform/transform.hpp"
+
+namespace feedring {
+
+/// Decodes what a Geometry needs and makes its result. One per thread; keeps its scratch.
+class Renderer {
+ public:
+  /// `geometry` was started with the size that `info` says, and finished. Writes its result as interleaved RGB, exactly
+  /// size().width * 3 bytes a row, rows `stride` bytes apart. On a fault `out` may be partly written.
+  Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder, const Geometry& geometry,
+               std::uint8_t* out, std::size_t stride);
+
+ private:
+  void run(const Stage& stage, RgbView input, Box have, std::uint8_t* out, std::size_t stride);
+
+  Resampler resampler_;
+  std::vector<std::uint8_t> scratch_[2];  ///< results of stages before the last, in turn
+};
+
+/// A feed's samples. One per thread; keeps its scratch, so that the steady state neither allocates nor faults pages.
+class Pipeline {
+ public:
+  /// `dtype` is chain.slot_dtype(…). Throws Error(kUsage) for a dtype that the chain does not make.
+  Pipeline(Chain chain, Dtype dtype, Layout layout);
+
+  [[nodiscard]] std::size_t bytes_per_image() const noexcept { return finish_.bytes_per_image(); }
+
+  /// Writes exactly bytes_per_image() bytes at `out`, which is aligned for the dtype. On a fault they are undefined.
+  /// `random` is the ordinal's stream for augmentation.
+  Fault run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
+            std::uint8_t* out);
+
+ private:
+  Chain chain_;
+  Finish finish_;
+  Choices choices_;
+  Geometry geometry_;
+  Renderer renderer_;
+  std::vector<std::uint8_t> pixels_;  ///< the last stage's result where the slot holds other than uint8 NHWC
+};
+
+/// What `feedring decode` may ask for.
+struct PictureRequest {
+  std::optional<Box> box;        ///< of the image; default: all of it
+  std::optional<Resize> resize;  ///< of the box
+};
+
+struct Picture {
+  Size size;
+  std::vector<std::uint8_t> rgb;  ///< rows of size.width * 3 bytes without gaps
+};
+
+/// A box of an image, resized: the pixels that a feed would make of the same steps. `max_pixels` bounds the image and the
+/// result. A fault for a box outside the image. On a fault `out` is undefined.
+Fault make_picture(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
+                   const PictureRequest& request, Picture& out);
+
+}  // namespace feedring

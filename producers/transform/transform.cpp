@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/transform/transform.hpp"
+
+#include <feedring/error.hpp>
+
+namespace feedring {
+
+Dtype Chain::slot_dtype(Dtype asked) const {
+  if (!dtype_) return asked;
+  if (asked != Dtype::kUint8 && asked != *dtype_) {
+    throw Error(ErrorKind::kUsage, "the feed's dtype is " + std::string(name_of(asked)) + ", but its transforms end with " +
+                                       std::string(name_of(*dtype_)) + ": leave one out, or make them equal");
+  }
+  return *dtype_;
+}
+
+Fault Chain::draw(Size image, Draw& random, Choices& choices) const {
+  choices.clear();
+  Size size = image;
+  for (const Step& step : steps_) {
+    if (Fault fault = choose(step, size, random, choices)) return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace feedring
