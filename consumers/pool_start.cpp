@@ -76,12 +76,13 @@ std::filesystem::path find_command() {
   return "feedring";
 }
 
-PoolStarter::PoolStarter(std::string config, PoolAddress address)
-    : config_(std::move(config)), address_(std::move(address)) {}
+PoolStarter::PoolStarter(std::string config, PoolAddress address, std::filesystem::path command)
+    : config_(std::move(config)), address_(std::move(address)), command_(std::move(command)) {}
 
 PoolStarter::PoolStarter(PoolStarter&& other) noexcept
     : config_(std::move(other.config_)),
       address_(std::move(other.address_)),
+      command_(std::move(other.command_)),
       child_(std::exchange(other.child_, -1)),
       started_(other.started_) {}
 
@@ -103,16 +104,15 @@ void PoolStarter::step() {
 void PoolStarter::start() {
   started_ = std::chrono::steady_clock::now();
   const SpawnSettings settings;
-  std::string command = find_command();
   std::string arguments[] = {"feedring", "start", "-c", config_, "--address", address_, "--from-rank"};
   char* pointers[std::size(arguments) + 1] = {};
   for (std::size_t i = 0; i < std::size(arguments); ++i) pointers[i] = arguments[i].data();
-  const int rc = ::posix_spawnp(&child_, command.c_str(), settings.actions(), settings.attributes(), pointers, environ);
+  const int rc = ::posix_spawnp(&child_, command_.c_str(), settings.actions(), settings.attributes(), pointers, environ);
   if (rc != 0) {
     child_ = -1;
     throw Error(ErrorKind::kUsage, fmt::format("the command `{}` cannot be started to run a pool: {}; install feedring or "
                                                "put it into PATH",
-                                               command, std::strerror(rc)));
+                                               command_.native(), std::strerror(rc)));
   }
 }
 

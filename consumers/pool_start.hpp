@@ -19,7 +19,7 @@ namespace feedring {
 
 class PoolStarter {
  public:
-  PoolStarter(std::string config, PoolAddress address);
+  PoolStarter(std::string config, PoolAddress address, std::filesystem::path command = find_command());
   PoolStarter(PoolStarter&& other) noexcept;
   PoolStarter& operator=(PoolStarter&&) = delete;
   /// Leaves a running pool alone: it ends by itself after its last rank.
@@ -37,6 +37,7 @@ class PoolStarter {
 
   std::string config_;
   PoolAddress address_;
+  std::filesystem::path command_;
   pid_t child_ = -1;
   std::chrono::steady_clock::time_point started_;
 };
