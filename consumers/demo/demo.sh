@@ -1,27 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh CACHE [DIR]: trains the demo's classifier on two ranks, fed by one pool of producers. The pictures are letters,
-# rendered once into CACHE, or DIR: a folder with one folder per class, or with train/ (and val/ or test/) of that kind.
+# demo.sh BIN CACHE [DIR] [-- OPTION…]: trains the demo's classifier on two ranks, fed by one pool of producers. BIN holds
+# feedring and feedring-demo. The pictures are letters, rendered once into CACHE, or DIR: a folder with one folder per
+# class, or with train/ (and val/ or test/) of that kind. OPTIONs go to feedring-demo.
 set -euo pipefail
-root=$(dirname "$(readlink -f "$0")")/../..
-cache=$1
+here=$(dirname "$(readlink -f "$0")")
+bin=$1 cache=$2
+shift 2
 mkdir -p "$cache"
 
-if (($# > 1)); then
-  [[ -d $2 ]] || { echo "demo: $2 is not a folder" >&2; exit 2; }
-  train=$(readlink -f "$2") val=
+if (($#)) && [[ $1 != -- ]]; then
+  [[ -d $1 ]] || { echo "demo: $1 is not a folder" >&2; exit 2; }
+  train=$(readlink -f "$1") val=
   if [[ -d $train/train ]]; then
     for name in val valid test; do [[ ! -d $train/$name ]] || { val=$train/$name; break; }; done
     train=$train/train
   fi
+  shift
   size=96 scale='[0.35, 1.0]' flip=', { name = "RandomHorizontalFlip" }' on_error=zero
 else
   # The version in the name: letters rendered by another version of the script are not these.
-  letters=$cache/letters-$(sha256sum "$root/consumers/demo/make_letters.py" | cut -c1-12)
+  letters=$cache/letters-$(sha256sum "$here/make_letters.py" | cut -c1-12)
   if [[ ! -d $letters ]]; then
     echo "demo: rendering 6240 letters of the installed fonts into $letters" >&2
     rm -rf "$letters.part"
-    /usr/bin/python3 "$root/consumers/demo/make_letters.py" "$letters.part"
+    /usr/bin/python3 "$here/make_letters.py" "$letters.part"
     mv "$letters.part" "$letters"
   fi
   train=$letters/train val=$letters/val
@@ -53,6 +56,6 @@ transform = [ { name = "Resize", size = $size }, { name = "CenterCrop", size = $
 END
 } >"$config"
 
+[[ ${1:-} != -- ]] || shift
 export OMP_NUM_THREADS=1
-exec "$root/build/bin/feedring" run -c "$config" --nproc-per-node 2 -- \
-  "$root/build/bin/feedring-demo" --train train ${val:+--val val}
+exec "$bin/feedring" run -c "$config" --nproc-per-node 2 -- "$bin/feedring-demo" --train train ${val:+--val val} "$@"

@@ -9,6 +9,7 @@ while IFS= read -r page; do
   while IFS= read -r target; do
     [[ -e $folder/$target ]] || { echo "$page: there is no $target"; status=1; }
   done < <(grep -oP '\]\(\K[^)#\s]+(?=[)#])' "$page" | grep -vE '^[a-z]+:' || true)
+  # shellcheck disable=SC2016 # these are the backticks of Markdown
   while IFS= read -r target; do
     [[ -e $target ]] || { echo "$page: there is no $target"; status=1; }
   done < <(grep -oP '`\K(runtime|producers|consumers|docs|tests|bench|cmake)/[\w./+-]+\.\w+(?=`)' "$page" || true)
