@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The checks of this folder can fail: each one is shown a tree with one sin that it must name, and a clean one.
+# shellcheck disable=SC2016 # lines of code and of Markdown in single quotes
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 tree=$(mktemp -d)
@@ -36,6 +37,9 @@ rejects arrows.sh producers/pool/sin.cpp '#include <torch/torch.h>'
 rejects arrows.sh producers/decode/sin.cpp '#include "producers/transform/resize.hpp"'
 rejects arrows.sh consumers/sin.cpp '#include "producers/plan/plan.hpp"'
 rejects paths.sh docs/sin.hpp "see /home/someone/x"
+rejects links.sh docs/sin.md 'see [there](nowhere.md)'
+rejects links.sh docs/sin.md 'see `runtime/nowhere.hpp`'
+rejects edges.sh docs/protocol.md '| R1 → A1 | a store | a load |'
 printf '#!/usr/bin/env bash\nrm %s1\n' '$' >"$tree/sin.sh"
 "$here/shell.sh" "$tree" >"$tree/said" 2>&1 && { echo "shell.sh let pass: rm \$1"; status=1; }
 rm "$tree/sin.sh"
