@@ -39,11 +39,9 @@ void Renderer::run(const Stage& stage, RgbView input, Box have, std::uint8_t* ou
                  stride);
 }
 
-Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
-                       const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
+void Renderer::render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
   const std::vector<Stage>& stages = geometry.stages();
-  RgbView input;
-  if (Fault fault = decoder.decode(bytes, info, stages.front().need, input)) return fault;
+  RgbView input = pixels;
   for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
     const Size size{stages[i].frame.width, stages[i].frame.height};
     const std::size_t row = static_cast<std::size_t>(size.width) * 3;
@@ -54,6 +52,13 @@ Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& inf
     input = {result.data(), size, row};
   }
   run(stages.back(), input, stages.back().need, out, stride);
+}
+
+Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+                       const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
+  RgbView pixels;
+  if (Fault fault = decoder.decode(bytes, info, geometry.stages().front().need, pixels)) return fault;
+  render(pixels, geometry, out, stride);
   return std::nullopt;
 }
 

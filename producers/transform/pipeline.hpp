@@ -16,11 +16,13 @@
 
 namespace feedring {
 
-/// Decodes what a Geometry needs and makes its result. One per thread; keeps its scratch.
+/// Makes the result of a Geometry. One per thread; keeps its scratch.
 class Renderer {
  public:
-  /// `geometry` was started with the size that `info` says, and finished. Writes its result as interleaved RGB, exactly
-  /// size().width * 3 bytes a row, rows `stride` bytes apart. On a fault `out` may be partly written.
+  /// `geometry` is finished; `pixels` are those that its first stage needs. Writes its result as interleaved RGB, exactly
+  /// size().width * 3 bytes a row, rows `stride` bytes apart.
+  void render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride);
+  /// Decodes those pixels first. `geometry` was started with the size that `info` says. On a fault nothing is written.
   Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder, const Geometry& geometry,
                std::uint8_t* out, std::size_t stride);
 

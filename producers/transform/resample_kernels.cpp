@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/resample_kernels.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -323,10 +324,16 @@ void Across(const std::uint8_t* const (&rows)[kRowsAtOnce], std::uint8_t* const 
 
 void Down(const std::uint8_t* const* rows, const std::int32_t* words, std::size_t stride, std::int32_t pairs,
           std::uint8_t* out, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    std::int32_t sum = kHalf;
-    for (std::int32_t t = 0; t < 2 * pairs; ++t) sum += rows[t][i] * weight_at(words, stride, t);
-    out[i] = clip(sum);
+  constexpr std::size_t kColumns = 64;  // a length that the compiler knows, so that it can vectorise
+  for (std::size_t i = 0; i < bytes; i += kColumns) {
+    std::int32_t sums[kColumns];
+    for (std::int32_t& sum : sums) sum = kHalf;
+    for (std::int32_t t = 0; t < 2 * pairs; ++t) {
+      const std::int32_t weight = weight_at(words, stride, t);
+      const std::uint8_t* row = rows[t] + i;
+      for (std::size_t c = 0; c < kColumns; ++c) sums[c] += row[c] * weight;
+    }
+    for (std::size_t c = 0; c < std::min(kColumns, bytes - i); ++c) out[i + c] = clip(sums[c]);
   }
 }
 
