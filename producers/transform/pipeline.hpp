@@ -57,8 +57,8 @@ class Pipeline {
 
 /// What `feedring decode` may ask for.
 struct PictureRequest {
-  std::optional<Box> box;        ///< of the image; default: all of it
-  std::optional<Resize> resize;  ///< of the box
+  std::optional<Box> box{};        ///< of the image; default: all of it
+  std::optional<Resize> resize{};  ///< of the box
 };
 
 struct Picture {

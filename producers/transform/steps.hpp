@@ -17,18 +17,18 @@ using Colour = std::array<std::uint8_t, 3>;
 
 /// Exactly one of `exact` and (`shorter` or `max_size`) says the size.
 struct Resize {
-  std::optional<Size> exact;               ///< size = [h, w]
-  std::optional<std::int32_t> shorter;     ///< size = int: the shorter side
-  std::optional<std::int32_t> max_size;    ///< bound of the longer side; alone: its length
+  std::optional<Size> exact{};             ///< size = [h, w]
+  std::optional<std::int32_t> shorter{};   ///< size = int: the shorter side
+  std::optional<std::int32_t> max_size{};  ///< bound of the longer side; alone: its length
   Filter filter = Filter::kBilinear;
 };
 
 struct CenterCrop {
-  Size size;
+  Size size{};
 };
 
 struct RandomResizedCrop {
-  Size size;
+  Size size{};
   std::array<double, 2> scale{0.08, 1.0};
   std::array<double, 2> ratio{3.0 / 4.0, 4.0 / 3.0};
   Filter filter = Filter::kBilinear;
@@ -39,8 +39,8 @@ struct Padding {
 };
 
 struct RandomCrop {
-  Size size;
-  Padding padding;
+  Size size{};
+  Padding padding{};
   bool pad_if_needed = false;
   Colour fill{};
 };

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of photographs to slots, against Pillow doing the same steps with the same choices.
+#include "producers/transform/pipeline.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace feedring {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::vector<std::uint8_t> read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Every seventh photograph of the shared data; empty where it is absent.
+std::vector<fs::path> photographs() {
+  const char* chosen = std::getenv("FEEDRING_SHARED");
+  const fs::path shared = chosen != nullptr ? fs::path(chosen) : fs::path(FEEDRING_SOURCE_DIR).parent_path() / "shared";
+  std::vector<fs::path> all;
+  std::error_code none;
+  for (fs::recursive_directory_iterator it(shared / "data" / "photos", none), end; it != end; it.increment(none)) {
+    if (it->path().extension() == ".jpg" || it->path().extension() == ".jpeg" || it->path().extension() == ".JPEG") {
+      all.push_back(it->path());
+    }
+  }
+  std::sort(all.begin(), all.end());
+  std::vector<fs::path> some;
+  for (std::size_t i = 0; i < all.size(); i += 7) some.push_back(all[i]);
+  return some;
+}
+
+constexpr const char* kScript = R"(
+import json, pathlib, sys
+from PIL import Image
+folder = pathlib.Path(sys.argv[1])
+for number, case in enumerate(json.loads((folder / 'cases.json').read_text())):
+    image = Image.open(case['path']).convert('RGB')
+    for step in case['steps']:
+        if 'crop' in step:
+            x, y, w, h = step['crop']
+            image = image.crop((x, y, x + w, y + h))
+        elif 'resize' in step:
+            image = image.resize(step['resize'], getattr(Image.Resampling, step['filter'].upper()))
+        else:
+            image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    (folder / f'{number}.out').write_bytes(image.tobytes())
+)";
+
+// Runs Pillow over `cases`; an empty list where it is missing.
+std::vector<std::vector<std::uint8_t>> by_pillow(const json& cases) {
+  const fs::path folder = fs::temp_directory_path() / ("feedring-pipeline-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  std::ofstream(folder / "cases.json") << cases;
+  std::ofstream(folder / "script.py") << kScript;
+  const std::string command =
+      "/usr/bin/python3 " + (folder / "script.py").string() + " " + folder.string() + " 2> /dev/null";
+  std::vector<std::vector<std::uint8_t>> results;
+  if (std::system(command.c_str()) == 0) {
+    for (std::size_t i = 0; i < cases.size(); ++i) results.push_back(read_file(folder / (std::to_string(i) + ".out")));
+  }
+  fs::remove_all(folder);
+  return results;
+}
+
+json steps_of(const Choices& choices) {
+  json steps = json::array();
+  for (const Choice& choice : choices) {
+    if (choice.kind == Choice::Kind::kCrop) {
+      steps.push_back({{"crop", {choice.box.x, choice.box.y, choice.box.width, choice.box.height}}});
+    } else if (choice.kind == Choice::Kind::kResize) {
+      steps.push_back({{"resize", {choice.size.width, choice.size.height}}, {"filter", name_of(choice.filter)}});
+    } else if (choice.flip) {
+      steps.push_back({{"flip", true}});
+    }
+  }
+  return steps;
+}
+
+TEST(TransformPipeline, MakesOfPhotographsWhatPillowMakesOfThem) {
+  const std::vector<fs::path> paths = photographs();
+  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  const char* chains[] = {
+      R"([{"name": "RandomResizedCrop", "size": 224}, {"name": "RandomHorizontalFlip"}])",
+      R"([{"name": "Resize", "size": 256, "interpolation": "bicubic"}, {"name": "CenterCrop", "size": 224}])",
+      R"([{"name": "RandomCrop", "size": 96, "pad_if_needed": true}, {"name": "RandomHorizontalFlip"}])"};
+  json cases = json::array();
+  std::vector<std::vector<std::uint8_t>> ours;
+  Decoder decoder;
+  for (const char* text : chains) {
+    const Chain chain = Chain::parse(json::parse(text));
+    Pipeline pipeline(chain, Dtype::kUint8, Layout::kNhwc);
+    for (const fs::path& path : paths) {
+      const std::vector<std::uint8_t> bytes = read_file(path);
+      Draw random(0, 1, cases.size(), Stream::kAugment);
+      std::vector<std::uint8_t> out(pipeline.bytes_per_image());
+      const Fault fault = pipeline.run(bytes, decoder, random, 100'000'000, out.data());
+      ASSERT_EQ(fault, std::nullopt) << path;
+      ours.push_back(std::move(out));
+      ImageInfo info;
+      ASSERT_EQ(decoder.probe(bytes, 100'000'000, info), std::nullopt);
+      Draw again(0, 1, cases.size(), Stream::kAugment);
+      Choices choices;
+      ASSERT_EQ(chain.draw(info.size, again, choices), std::nullopt);
+      cases.push_back({{"path", path.string()}, {"steps", steps_of(choices)}});
+    }
+  }
+  const std::vector<std::vector<std::uint8_t>> theirs = by_pillow(cases);
+  if (theirs.empty()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
+  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(ours[i] == theirs[i]) << cases[i];
+}
+
+TEST(TransformPipeline, MakesThePicturesOfDecodeLikePillowToo) {
+  const std::vector<fs::path> paths = photographs();
+  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  const PictureRequest requests[] = {{},
+                                     {.box = Box{17, 30, 101, 53}},
+                                     {.resize = Resize{.shorter = 100, .filter = Filter::kLanczos}},
+                                     {.box = Box{5, 9, 90, 60}, .resize = Resize{.exact = Size{31, 47}}}};
+  json cases = json::array();
+  std::vector<Picture> ours;
+  Decoder decoder;
+  for (const PictureRequest& request : requests) {
+    const std::vector<std::uint8_t> bytes = read_file(paths[cases.size()]);
+    Picture picture;
+    ASSERT_EQ(make_picture(bytes, decoder, 100'000'000, request, picture), std::nullopt);
+    json steps = json::array();
+    if (request.box) steps.push_back({{"crop", {request.box->x, request.box->y, request.box->width, request.box->height}}});
+    if (request.resize) {
+      steps.push_back({{"resize", {picture.size.width, picture.size.height}}, {"filter", name_of(request.resize->filter)}});
+    }
+    cases.push_back({{"path", paths[cases.size()].string()}, {"steps", steps}});
+    ours.push_back(std::move(picture));
+  }
+  const std::vector<std::vector<std::uint8_t>> theirs = by_pillow(cases);
+  if (theirs.empty()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
+  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(ours[i].rgb == theirs[i]) << cases[i];
+}
+
+TEST(TransformPipeline, AFaultSaysWhatIsWrongWithTheSample) {
+  const Chain chain = Chain::parse(json::parse(R"([{"name": "RandomCrop", "size": 5000}])"));
+  Pipeline pipeline(chain, Dtype::kUint8, Layout::kNhwc);
+  Decoder decoder;
+  Draw random(0, 0, 0, Stream::kAugment);
+  std::vector<std::uint8_t> out(pipeline.bytes_per_image());
+  const std::vector<std::uint8_t> garbage(100, 7);
+  EXPECT_TRUE(pipeline.run(garbage, decoder, random, 1000, out.data()));
+  const std::vector<fs::path> paths = photographs();
+  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  const std::vector<std::uint8_t> bytes = read_file(paths[0]);
+  const Fault small = pipeline.run(bytes, decoder, random, 100'000'000, out.data());
+  ASSERT_TRUE(small);
+  EXPECT_NE(small->find("pad_if_needed"), std::string::npos) << *small;
+  EXPECT_TRUE(pipeline.run(bytes, decoder, random, 1000, out.data())) << "more than max_pixels";
+  Picture picture;
+  EXPECT_TRUE(make_picture(bytes, decoder, 100'000'000, {.box = Box{0, 0, 100000, 1}}, picture));
+  EXPECT_TRUE(make_picture(bytes, decoder, 1'000'000, {.resize = Resize{.shorter = 5000}}, picture));
+}
+
+}  // namespace
+}  // namespace feedring

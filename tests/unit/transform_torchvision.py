@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What torchvision.transforms.v2 makes of the chains that transform_torchvision_test.cpp wrote down.
+
+Reads DIR/cases.json, a list of {"width", "height", "image", "transform", "choices", "layout"}: a file of interleaved RGB,
+the chain as in a feed's configuration, and what its random steps drew. Writes DIR/N.out, the bytes of the result. Random
+steps get the recorded choices through the functions that the transforms themselves call. Exits with 77 where torchvision
+or its v2 is missing.
+"""
+import json
+import pathlib
+import sys
+
+try:
+    import PIL.Image
+    import torch
+    from torchvision.transforms import v2
+    from torchvision.transforms.v2 import functional as F
+except ImportError as error:
+    print(error)
+    sys.exit(77)
+
+
+pillow_resize = PIL.Image.Image.resize
+
+
+def rows_first(image, size, resample=None, *_, **__):
+    """Resizes the rows, then the columns, as Pillow 9 does; newer ones choose the order by the amount of work."""
+    return pillow_resize(pillow_resize(image, (size[0], image.height), resample), size, resample)
+
+
+PIL.Image.Image.resize = rows_first
+
+
+def pair(size):
+    return [size, size] if isinstance(size, int) else size
+
+
+def apply(image, step, choices):
+    name = step.pop("name")
+    if name == "RandomResizedCrop":
+        crop = choices.pop(0)["crop"]
+        mode = v2.InterpolationMode(step.get("interpolation", "bilinear"))
+        return F.resized_crop(image, crop["y"], crop["x"], crop["height"], crop["width"], pair(step["size"]), mode)
+    if name == "RandomCrop":
+        crop = choices.pop(0)["crop"]
+        left, top = max(-crop["x"], 0), max(-crop["y"], 0)
+        right = max(crop["x"] + crop["width"] - image.width, 0)
+        bottom = max(crop["y"] + crop["height"] - image.height, 0)
+        fill = step.get("fill", 0)
+        padded = F.pad(image, [left, top, right, bottom], fill=tuple(fill) if isinstance(fill, list) else fill)
+        return F.crop(padded, crop["y"] + top, crop["x"] + left, crop["height"], crop["width"])
+    if name == "RandomHorizontalFlip":
+        return F.horizontal_flip(image) if choices.pop(0)["flip"] else image
+    if name in ("ToDtype", "Normalize") and isinstance(image, PIL.Image.Image):
+        image = F.to_image(image)
+    if name == "ToDtype":
+        step["dtype"] = getattr(torch, step["dtype"])
+    if name == "Resize":
+        step.setdefault("size", None)
+        step["interpolation"] = v2.InterpolationMode(step.get("interpolation", "bilinear"))
+    return getattr(v2, name)(**step)(image)
+
+
+def main(folder):
+    for number, case in enumerate(json.loads((folder / "cases.json").read_text())):
+        rgb = (folder / case["image"]).read_bytes()
+        image = PIL.Image.frombytes("RGB", (case["width"], case["height"]), rgb)
+        for step in case["transform"]:
+            image = apply(image, step, case["choices"])
+        if isinstance(image, PIL.Image.Image):
+            image = F.pil_to_tensor(image)
+        if case["layout"] == "NHWC":
+            image = image.permute(1, 2, 0)
+        data = image.contiguous().flatten().view(torch.uint8)
+        (folder / f"{number}.out").write_bytes(data.numpy().tobytes())
+
+
+main(pathlib.Path(sys.argv[1]))
