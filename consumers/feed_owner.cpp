@@ -248,7 +248,7 @@ std::optional<Batch> FeedOwner::deliver(std::uint32_t slot) {
 void FeedOwner::count_failures(const BatchContent& batch, const RowSummary& rows) {
   const Wanted& wanted = batch.wanted;
   if (std::exchange(failed_epoch_, wanted.epoch) != wanted.epoch || wanted.step == 0) failed_in_epoch_ = 0;
-  failed_in_epoch_ += rows.raised + rows.replaced;
+  failed_in_epoch_ += rows.replaced;  // what is raised has been told already
   stats_.failed += rows.raised + rows.replaced;
   if (rows.raised > 0) {
     throw Error(ErrorKind::kData,

@@ -45,13 +45,16 @@ void SlotTable::adopt() {
     if (word.phase == Phase::kIdle) continue;
     const Want want = ring().ticket(slot);
     possible = possible && word.phase == Phase::kOffered && want.sequence < kImpossible && want.plan <= plan_;
-    entries_[slot] = {want.plan == plan_ ? Use::kOffered : Use::kStale, true, word.turn, want};
+    entries_[slot] = {Use::kOffered, true, word.turn, want};
     unused_ = std::max(unused_, want.sequence + 1);
   }
   if (!possible) {
     throw Error(ErrorKind::kRefused, fmt::format("{}: the ring that a former process of this rank left holds impossible "
                                                  "numbers; start the pool anew",
                                                  memory_->what()));
+  }
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    if (entries_[slot].use == Use::kOffered && entries_[slot].want.plan != plan_) retire(slot);
   }
 }
 

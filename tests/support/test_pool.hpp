@@ -105,6 +105,7 @@ class TestPool {
     for (auto& producer : producers_) producer.request_stop();
     if (work_ != nullptr) EventCount(*work_).notify_all();
     producers_.clear();
+    work_ = nullptr;
   }
 
   [[nodiscard]] FeedOptions options(std::uint32_t rank = 0, std::uint32_t world = 1) const {
