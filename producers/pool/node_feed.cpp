@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <feedring/error.hpp>
+#include <optional>
 
 #include "producers/dataset/manifest.hpp"
 #include "producers/dataset/scan.hpp"
@@ -28,44 +29,44 @@ void report(const FeedSpec& spec, const Scan& scan) {
 }
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
-  NodeFeed feed;
-  feed.spec = spec;
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
-  feed.height = static_cast<std::uint32_t>(chain.output_size().height);
-  feed.width = static_cast<std::uint32_t>(chain.output_size().width);
-  feed.spec.dtype = chain.slot_dtype(spec.dtype);
-  feed.spec_hash = spec_hash_of(spec);
+  FeedSpec resolved = spec;
+  resolved.dtype = chain.slot_dtype(spec.dtype);
   const Scan scan = scan_data(spec.data, classes_from);
   report(spec, scan);
-  feed.index_fd = build_index(scan);
-  feed.index = Index::attach(feed.index_fd.get());
-  return feed;
+  UniqueFd fd = build_index(scan);
+  Index index = Index::attach(fd.get());
+  return {std::move(resolved),
+          std::move(fd),
+          std::move(index),
+          spec_hash_of(spec),
+          static_cast<std::uint32_t>(chain.output_size().height),
+          static_cast<std::uint32_t>(chain.output_size().width)};
 }
 
 }  // namespace
 
 std::vector<NodeFeed> open_feeds(const Config& config) {
-  std::vector<NodeFeed> feeds(config.feeds.size());
+  std::vector<std::optional<NodeFeed>> opened(config.feeds.size());
   const auto number_of = [&](const std::string& name) {
     const auto found = std::find_if(config.feeds.begin(), config.feeds.end(), [&](const auto& f) { return f.name == name; });
     return static_cast<std::size_t>(found - config.feeds.begin());
   };
-  std::vector<bool> done(feeds.size(), false);
-  // A feed that takes its class numbers from another waits for that one; load_config refuses circles.
-  for (std::size_t left = feeds.size(); left > 0;) {
+  // A feed that takes its class numbers from another waits for that one.
+  for (std::size_t left = opened.size(); left > 0;) {
     const std::size_t before = left;
-    for (std::size_t i = 0; i < feeds.size(); ++i) {
-      if (done[i]) continue;
+    for (std::size_t i = 0; i < opened.size(); ++i) {
       const auto& from = config.feeds[i].classes_from;
-      if (from && !done[number_of(*from)]) continue;
+      if (opened[i] || (from && !opened[number_of(*from)])) continue;
       std::vector<std::string> names;
-      if (from) names = feeds[number_of(*from)].index.class_names();
-      feeds[i] = open_feed(config.feeds[i], from ? &names : nullptr);
-      done[i] = true;
+      if (from) names = opened[number_of(*from)]->index.class_names();
+      opened[i] = open_feed(config.feeds[i], from ? &names : nullptr);
       --left;
     }
     if (left == before) throw Error(ErrorKind::kUsage, "classes_from goes in a circle: one feed must number its own classes");
   }
+  std::vector<NodeFeed> feeds;
+  for (auto& feed : opened) feeds.push_back(std::move(*feed));
   return feeds;
 }
 
