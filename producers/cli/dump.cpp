@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// `feedring dump`: which sample goes to which rank at which step, worked out without a pool and without decoding.
+#include <algorithm>
+#include <feedring/error.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "producers/cli/commands.hpp"
+#include "producers/cli/feed_choice.hpp"
+#include "producers/cli/numbers.hpp"
+#include "producers/cli/output.hpp"
+#include "producers/cli/read_image.hpp"
+#include "producers/config/json_text.hpp"
+#include "producers/config/words.hpp"
+#include "producers/decode/decoder.hpp"
+#include "producers/plan/plan.hpp"
+#include "producers/transform/transform.hpp"
+#include "runtime/schedule.hpp"
+
+namespace feedring::cli {
+namespace {
+
+struct Options {
+  FeedChoice feed;
+  std::optional<std::uint32_t> batch_size;
+  std::optional<std::uint64_t> seed;
+  std::uint32_t world = 1;
+  std::optional<std::uint32_t> rank;
+  std::uint64_t epoch = 0;
+  std::string steps;
+  std::string remainder;
+  bool json = false;
+  bool plan = false;
+};
+
+struct Steps {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// "A:B" as in a Python slice: either may be absent, and what lies beyond the epoch is empty.
+Steps parse_steps(const std::string& text, std::uint64_t all) {
+  if (text.empty()) return {0, all};
+  const std::size_t colon = text.find(':');
+  const auto bound = [&](const std::string& number, std::uint64_t fallback) -> std::optional<std::uint64_t> {
+    if (number.empty()) return fallback;
+    const auto value = number_of<std::uint64_t>(number);
+    return value ? std::optional(std::min(*value, all)) : std::nullopt;
+  };
+  const auto begin = bound(text.substr(0, colon), 0);
+  const auto end = colon == std::string::npos ? std::nullopt : bound(text.substr(colon + 1), all);
+  if (!begin || !end) throw Error(ErrorKind::kUsage, "--steps is \"" + text + "\", expected A:B, such as 0:10");
+  return {*begin, *end};
+}
+
+/// The random choices of a sample: what its transform would do to an image of its size.
+class Drawer {
+ public:
+  explicit Drawer(const FeedSpec& spec) : chain_(Chain::parse(spec.transform)), max_pixels_(spec.max_pixels) {}
+
+  void put(nlohmann::ordered_json& line, const std::string& file, Draw draw) {
+    ImageInfo info;
+    Choices choices;
+    Fault fault = file_.read(file);
+    if (!fault) fault = decoder_.probe(file_.bytes(), max_pixels_, info);
+    if (!fault) fault = chain_.draw(info.size, draw, choices);
+    line["plan"] = nullptr;
+    if (!fault) line["plan"] = to_json(choices);
+    if (fault) line["fault"] = to_utf8(*fault);
+  }
+
+ private:
+  Chain chain_;
+  std::uint64_t max_pixels_;
+  FileBytes file_;
+  Decoder decoder_;
+};
+
+/// One feed's epoch, laid out over ranks and steps.
+class Dump {
+ public:
+  Dump(const Options& options, const FeedSpec& spec, const Scan& scan)
+      : options_(options),
+        spec_(spec),
+        scan_(scan),
+        plan_(spec.seed, options.epoch, scan.samples.size(), spec.shuffle),
+        schedule_(scan.samples.size(), spec.shard == Shard::kNone ? 1 : options.world, spec.batch_size,
+                  spec.remainder) {
+    if (options.plan) drawer_.emplace(spec);
+  }
+
+  void write() {
+    if (schedule_.steps() == 0) {
+      throw Error(ErrorKind::kUsage, "an epoch of " + std::to_string(scan_.samples.size()) +
+                                         " samples has no step of " + std::to_string(schedule_.global_batch()) +
+                                         ": lower the batch size, or take --remainder pad");
+    }
+    const Steps steps = parse_steps(options_.steps, schedule_.steps());
+    if (!options_.json)
+      write_line("epoch\tstep\trank\tordinal\tindex\tlabel\tvalid\tpath" + std::string(options_.plan ? "\tplan" : ""));
+    for (std::uint64_t step = steps.begin; step < steps.end; ++step) {
+      for (std::uint32_t rank = 0; rank < options_.world; ++rank) {
+        if (!options_.rank || *options_.rank == rank) write(step, rank);
+      }
+    }
+  }
+
+ private:
+  void write(std::uint64_t step, std::uint32_t rank) {
+    const Share share = schedule_.share(step, spec_.shard == Shard::kNone ? 0 : rank);
+    for (std::uint32_t row = 0; row < spec_.batch_size; ++row) {
+      const std::uint64_t ordinal = ordinal_of_row(share, row, scan_.samples.size());
+      const std::uint64_t index = plan_.sample(ordinal);
+      const Sample& sample = scan_.samples[index];
+      const std::string_view path = scan_.path(sample);
+      nlohmann::ordered_json line{
+          {"epoch", options_.epoch}, {"step", step}, {"rank", rank}, {"ordinal", ordinal}, {"index", index}};
+      put_bytes(line, "path", path);
+      line["label"] = sample.label;
+      put_bytes(line, "class", scan_.classes[sample.label]);
+      line["valid"] = row < share.valid;
+      if (drawer_) drawer_->put(line, scan_.root + '/' + std::string(path), plan_.draw(ordinal, Stream::kAugment));
+      if (options_.json) {
+        write_json(line);
+      } else {
+        write_text(line, path);
+      }
+    }
+  }
+
+  static void write_text(const nlohmann::ordered_json& line, std::string_view path) {
+    std::string text;
+    for (const char* key : {"epoch", "step", "rank", "ordinal", "index", "label", "valid"})
+      text += line[key].dump() + '\t';
+    text += printable(path);
+    if (line.contains("plan"))
+      text += '\t' + (line.contains("fault") ? printable(line["fault"].get<std::string>()) : line["plan"].dump());
+    write_line(text);
+  }
+
+  const Options& options_;
+  const FeedSpec& spec_;
+  const Scan& scan_;
+  Plan plan_;
+  Schedule schedule_;
+  std::optional<Drawer> drawer_;
+};
+
+void dump(const Options& options) {
+  ChosenFeed chosen = resolve_feed(options.feed);
+  FeedSpec& spec = chosen.spec();
+  if (options.batch_size) spec.batch_size = *options.batch_size;
+  if (options.seed) spec.seed = *options.seed;
+  if (!options.remainder.empty()) spec.remainder = from_word<Remainder>(options.remainder).value();
+  if (options.rank && *options.rank >= options.world) {
+    throw Error(ErrorKind::kUsage, "--rank " + std::to_string(*options.rank) + " is none of the ranks 0 to " +
+                                       std::to_string(options.world - 1) + " of --world " +
+                                       std::to_string(options.world));
+  }
+  const Scan scan = scan_feed(chosen);
+  Dump(options, spec, scan).write();
+}
+
+}  // namespace
+
+void add_dump(CLI::App& app, Exit&) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("dump", "List which sample goes to which rank at which step");
+  command->footer(
+      "  feedring dump photos/ --batch-size 8 --world 2 --steps 0:1      the first step of two ranks\n"
+      "  feedring dump -c feed.toml --feed val --epoch 3 --json          a whole epoch, a line a sample\n"
+      "  feedring dump photos/ --rank 0 --steps 0:1 --plan --json        with crops, flips, …");
+  add_feed_options(*command, options->feed);
+  command->add_option("--batch-size", options->batch_size, "Per rank (default: the feed's)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--seed", options->seed, "Default: the feed's");
+  command->add_option("--world", options->world, "Ranks of all nodes (default: 1)")->check(CLI::Range(1, 1 << 20));
+  command->add_option("--rank", options->rank, "This rank only");
+  command->add_option("--epoch", options->epoch, "Default: 0");
+  command->add_option("--steps", options->steps, "Steps A up to, without, B (default: all)")->type_name("A:B");
+  command->add_option("--remainder", options->remainder, "drop, pad or exact (default: the feed's)")
+      ->check(CLI::IsMember(words_of<Remainder>()));
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--plan", options->plan,
+                    "Add the random choices of each sample's transform (reads the files' headers)");
+  command->callback([options] { dump(*options); });
+}
+
+}  // namespace feedring::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image file's bytes, for commands that look at files one by one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "producers/decode/image.hpp"
+
+namespace feedring::cli {
+
+/// A file in memory. Reused from file to file, so that a run over many allocates for the largest only.
+class FileBytes {
+ public:
+  /// Reads a regular file of at most 2 GiB. A fault tells what is wrong with it, without its name.
+  Fault read(const std::string& path);
+  /// With kSlack readable bytes behind; valid until the next read().
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return {memory_.data(), size_}; }
+
+ private:
+  std::vector<std::uint8_t> memory_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace feedring::cli
