@@ -24,7 +24,7 @@ struct SlotChoice {
 
 /// The open task of a slot that producer `position` of `producers` should claim: each begins at a place of its own, so
 /// that they meet only near the end of a batch; nullopt where none is open.
-[[nodiscard]] std::optional<std::uint32_t> open_task(const Ring<>& ring, const SlotChoice& choice, std::uint32_t position,
-                                                     std::uint32_t producers);
+[[nodiscard]] std::optional<std::uint32_t> open_task(const Ring<>& ring, const SlotChoice& choice,
+                                                     std::uint32_t position, std::uint32_t producers);
 
 }  // namespace feedring

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader thread of a producer: files become bytes while the decoder works on others. Reading ahead is advice, never
-// a claim: bytes that nobody comes for are given back unread.
+// Files become bytes. What lies in the page cache the decoder thread reads by itself, without waiting and without waking
+// anybody; as soon as it meets a file that does not, a reader thread reads ahead while it decodes others. Reading ahead
+// is advice, never a claim: bytes that nobody comes for are given back unread.
 #pragma once
 
 #include <concurrentqueue/concurrentqueue.h>
@@ -45,6 +46,8 @@ class Reader {
 
   /// Says what will be taken soon, the nearest first. What was wanted before and is not among these is forgotten.
   void want(const std::vector<FileRequest>& soon);
+  /// False while files come out of the page cache: then want() has nothing to gain.
+  [[nodiscard]] bool reads_ahead() const noexcept { return ahead_for_ != 0; }
 
   struct Bytes {
     std::span<const std::uint8_t> data;  ///< followed by kSlack readable bytes; valid until the next take()
@@ -68,10 +71,15 @@ class Reader {
     Fault fault;                               // written before `done`
   };
 
+  std::unique_ptr<Job> make_job(const FileRequest& request);
   bool submit(const FileRequest& request);
+  std::unique_ptr<Job> fetch(const FileRequest& request);
+  void let_go(Job& job);
   void collect_garbage();
   void run(const std::stop_token& stop);
-  static Fault read_file(const FileRequest& request, std::uint8_t* target);
+  enum class Wait : std::uint8_t { kNever, kForStorage };
+  enum class Outcome : std::uint8_t { kRead, kFault, kNotCached };
+  static Outcome read_file(const FileRequest& request, std::uint8_t* target, Wait wait, Fault& fault);
 
   ByteArena arena_;
   std::deque<std::unique_ptr<Job>> jobs_;      // submitted, in order; owned by the decoder thread
@@ -80,6 +88,7 @@ class Reader {
   contract::Event<std::atomic> work_event_{};
   contract::Event<std::atomic> done_event_{};
   std::atomic<std::uint64_t> futex_calls_{0};
+  std::uint32_t ahead_for_ = 0;                // so many files more are read ahead before the page cache is tried again
   std::uint64_t waited_ns_ = 0;
   std::uint64_t bytes_taken_ = 0;
   std::jthread thread_;

@@ -145,30 +145,31 @@ bool Worker::sane(const Ring<>& ring, const FeedContext& feed, const Want& want)
 
 // Tells the reader this task's files and, as a guess, those of the task that comes next.
 void Worker::read_ahead(const SlotChoice& choice, std::uint32_t task) {
+  if (!reader_.reads_ahead()) return;
   soon_.clear();
-  list_files(choice.ring, task, rings_[choice.ring].ticket(choice.slot), soon_);
+  list_files(choice, task);
   SlotChoice next = choice;
-  auto next_task = open_task(rings_[choice.ring], choice, identity_.position, identity_.producers);
-  if (!next_task) {
+  auto following = open_task(rings_[choice.ring], choice, identity_.position, identity_.producers);
+  if (!following) {
     if (const auto other = choose(rings_, identity_.position)) {
       next = *other;
-      next_task = open_task(rings_[next.ring], next, identity_.position, identity_.producers);
+      following = open_task(rings_[next.ring], next, identity_.position, identity_.producers);
     }
   }
-  if (next_task) {
-    const Want hint = rings_[next.ring].ticket(next.slot);
-    if (sane(rings_[next.ring], *held_[next.ring].feed, hint)) list_files(next.ring, *next_task, hint, soon_);
-  }
+  if (following) list_files(next, *following);
   reader_.want(soon_);
 }
 
-void Worker::list_files(std::uint32_t ring, std::uint32_t task, const Want& want, std::vector<FileRequest>& files) {
-  FeedContext& feed = *held_[ring].feed;
+// The files of a task, by its ticket: a fact for a task that is claimed, a guess for another.
+void Worker::list_files(const SlotChoice& choice, std::uint32_t task) {
+  const Ring<>& ring = rings_[choice.ring];
+  FeedContext& feed = *held_[choice.ring].feed;
+  const Want want = ring.ticket(choice.slot);
+  if (!sane(ring, feed, want)) return;
   const Plan& plan = feed.plan(want.seed, want.epoch);
-  const contract::RingShape& shape = rings_[ring].shape();
-  const auto [begin, end] = contract::rows_of_task(task, shape.tasks, shape.rows);
+  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
   for (std::uint32_t row = begin; row < end; ++row) {
-    files.push_back(feed.file(plan.sample(ordinal_of_row({want.first, want.valid}, row, feed.index().size()))));
+    soon_.push_back(feed.file(plan.sample(ordinal_of_row({want.first, want.valid}, row, feed.index().size()))));
   }
 }
 

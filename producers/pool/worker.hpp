@@ -56,7 +56,7 @@ class Worker {
   void fail_task(const SlotChoice& choice, std::uint32_t task, const std::string& why);
   void write_rows(const SlotChoice& choice, std::uint32_t task, const Want& want);
   void read_ahead(const SlotChoice& choice, std::uint32_t task);
-  void list_files(std::uint32_t ring, std::uint32_t task, const Want& want, std::vector<FileRequest>& files);
+  void list_files(const SlotChoice& choice, std::uint32_t task);
   [[nodiscard]] bool sane(const Ring<>& ring, const FeedContext& feed, const Want& want) const;
   void publish_counters();
 
