@@ -2,12 +2,15 @@
 #include "producers/decode/arena.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace feedring {
 namespace {
 
 constexpr std::size_t kStep = std::size_t{1} << 18;  // blocks come in 256 KiB: few sizes, soon settled
+
+constexpr std::size_t kFirst = std::size_t{1} << 20;  // enough for most crops of a photograph
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t step) { return (bytes + step - 1) / step * step; }
 
@@ -27,9 +30,11 @@ Arena::Block Arena::new_block(std::size_t size) noexcept {
 void Arena::reset(std::size_t limit) {
   limit_ = limit;
   peak_ = std::max(peak_, used_);
-  std::size_t wanted = std::max(main_.size, round_up(used_, kStep));
+  std::size_t wanted = main_.size;
+  // Doubled, so that it settles after a few images, although the largest crop of the largest one may come late.
+  if (used_ > main_.size || main_.size == 0) wanted = std::max({kFirst, 2 * main_.size, round_up(used_, kStep)});
   if (++images_ == kWindow) {
-    if (main_.size > 2 * round_up(peak_, kStep)) wanted = round_up(peak_, kStep);
+    if (main_.size > 4 * std::max(round_up(peak_, kStep), kFirst)) wanted = 2 * round_up(peak_, kStep);
     images_ = 0;
     peak_ = 0;
   }
@@ -37,6 +42,8 @@ void Arena::reset(std::size_t limit) {
   if (wanted != main_.size) {
     main_ = Block{};  // first, so that old and new are never held together
     main_ = new_block(wanted);
+    // Takes the page faults now: else each would come when an image first needs so much, thousands of images later.
+    if (main_.memory) std::memset(main_.memory.get(), 0, main_.size);
   }
   front_ = 0;
   used_ = 0;

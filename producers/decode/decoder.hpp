@@ -10,12 +10,13 @@
 // of the image, stray bytes between JPEG segments, an unknown Adobe transform or JFIF version, an odd order of
 // progressive scans. Damage that no decoder can see (changed bytes that still are a valid scan) is delivered.
 //
-// Whether a file is faulty depends on nothing but its bytes for PNG (it is always read to the end and all checksums are
-// compared), for JPEGs of several scans (progressive ones are always read to the end), and, for any JPEG, as to
-// truncation: a file without an end-of-image marker is refused whatever the box. Other damage in a JPEG of one scan is
-// met if and only if it lies above or in the last row of MCUs (8 or 16 pixels high, one more row with vertical chroma
-// subsampling) that the box touches: columns do not matter, and a box that ends lower never succeeds where a higher
-// one failed. Reading on to the end of every file would cost a quarter of the speed.
+// Whether a file is faulty depends on nothing but its bytes for PNG (it is always read to the end, and the checksums of
+// all critical chunks are compared), for JPEGs of several scans (progressive ones are always read to the end), and, for
+// any JPEG, as to truncation: a file without an end-of-image marker is refused whatever the box. Other damage in a JPEG
+// of one scan is met if and only if it lies above or in the last row of MCUs (8 or 16 pixels high, one more row with
+// vertical chroma subsampling) that the box touches: columns do not matter, and a box that ends lower never succeeds
+// where a higher one failed. Reading every file to its end takes 16 % longer for RandomResizedCrop boxes of
+// photographs.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 
 namespace feedring {
 namespace {
@@ -12,9 +13,8 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 bool holds(Bytes bytes, std::size_t at, std::string_view text) {
-  return bytes.size() >= at + text.size() &&
-         std::equal(text.begin(), text.end(), bytes.begin() + at,
-                    [](char a, auto b) { return static_cast<std::uint8_t>(a) == b; });
+  if (bytes.size() < at || bytes.size() - at < text.size()) return false;
+  return std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
 // "BM" alone begins many texts; the header size at byte 14 is one of few numbers (Microsoft's and OS/2's DIB headers).

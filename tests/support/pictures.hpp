@@ -10,6 +10,7 @@
 #include <fstream>
 #include <random>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,8 +121,10 @@ class Pillow {
   Fault next(Picture& out) {
     char line[4096];
     if (pipe_ == nullptr || std::fgets(line, sizeof line, pipe_) == nullptr) return "the script ended early";
+    std::istringstream words(line);
+    std::string verdict;
     Size size;
-    if (std::sscanf(line, "ok %d %d", &size.width, &size.height) != 2) return std::string(line);
+    if (!(words >> verdict >> size.width >> size.height) || verdict != "ok") return std::string(line);
     out = {size, std::vector<std::uint8_t>(std::size_t{3} * size.width * size.height)};
     if (std::fread(out.rgb.data(), 1, out.rgb.size(), pipe_) != out.rgb.size()) return "the script ended early";
     return std::nullopt;

@@ -93,8 +93,8 @@ TEST_F(JpegFixtures, ExifOrientationIsNotApplied) {
   ASSERT_EQ(exif.size, (Size{64, 32}));  // the tag would make it 32 x 64
   EXPECT_EQ(exif, picture("exif6_ref_noexif.jpg"));
   const std::size_t row = std::size_t{16} * 64 * 3;
-  EXPECT_GT(exif.rgb[row + 4 * 3], 200);       // red in column 4 …
-  EXPECT_GT(exif.rgb[row + 40 * 3 + 2], 200);  // … and blue in column 40
+  EXPECT_GT(exif.rgb[row + 12], 200);   // red in column 4 …
+  EXPECT_GT(exif.rgb[row + 122], 200);  // … and blue in column 40
 }
 
 TEST_F(JpegFixtures, GrayAndProgressiveGiveThreeChannels) {

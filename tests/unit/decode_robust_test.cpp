@@ -46,7 +46,8 @@ TEST(DecodeRobust, EveryNastyFileIsDecodedOrRefused) {
         RgbView view;
         if (decoder.decode(bytes, info, i == 0 ? whole : test::random_box(rng, info.size), view)) continue;
         // Every byte that a reader may touch is there.
-        const std::uint8_t* end = view.data + view.stride * (view.size.height - 1) + 3 * view.size.width + kSlack;
+        const std::uint8_t* last_row = view.data + view.stride * (view.size.height - 1);
+        const std::uint8_t* end = last_row + std::size_t{3} * view.size.width + kSlack;
         EXPECT_GE(std::accumulate(view.data, end, std::uint64_t{0}), 0U);
         ++decoded;
       }
