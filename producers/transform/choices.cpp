@@ -83,9 +83,9 @@ Fault apply(const Resize& step, Size& size, Draw& /*random*/, Choices& choices) 
 }
 
 Fault apply(const CenterCrop& step, Size& size, Draw& /*random*/, Choices& choices) {
-  crop({centred(size.width, step.size.width), centred(size.height, step.size.height), step.size.width,
-        step.size.height},
-       false, Colour{}, size, choices);
+  crop(
+      {centred(size.width, step.size.width), centred(size.height, step.size.height), step.size.width, step.size.height},
+      false, Colour{}, size, choices);
   return std::nullopt;
 }
 
@@ -162,11 +162,9 @@ nlohmann::json to_json(const Choices& choices) {
     if (choice.kind == Choice::Kind::kFlip) {
       json.push_back({{"flip", choice.flip}});
     } else {
-      json.push_back({{"crop",
-                       {{"x", choice.box.x},
-                        {"y", choice.box.y},
-                        {"width", choice.box.width},
-                        {"height", choice.box.height}}}});
+      json.push_back(
+          {{"crop",
+            {{"x", choice.box.x}, {"y", choice.box.y}, {"width", choice.box.width}, {"height", choice.box.height}}}});
     }
   }
   return json;

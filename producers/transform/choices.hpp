@@ -20,7 +20,7 @@ struct Choice {
   bool flip = false;    ///< kFlip: whether to
   Box box{};            ///< kCrop: the part to keep; may stick out of the image, into `fill`
   Colour fill{};
-  Size size{};          ///< kResize
+  Size size{};  ///< kResize
   Filter filter = Filter::kBilinear;
 };
 
@@ -41,8 +41,8 @@ struct ResizedSize {
 };
 [[nodiscard]] ResizedSize resized(const Resize& step, Size image) noexcept;
 
-/// The random choices only, in the chain's order: [{"crop": {"x", "y", "width", "height"}}, {"flip": true}, …]. A crop is
-/// in pixels of the image that its step met, and may stick out of it.
+/// The random choices only, in the chain's order: [{"crop": {"x", "y", "width", "height"}}, {"flip": true}, …]. A crop
+/// is in pixels of the image that its step met, and may stick out of it.
 [[nodiscard]] nlohmann::json to_json(const Choices& choices);
 
 }  // namespace feedring

@@ -55,13 +55,15 @@ void convert(const std::array<std::array<Element, 256>, 3>& tables, Layout layou
 }  // namespace
 
 Finish::Finish(const Chain& chain, Dtype dtype, Layout layout)
-    : pixels_(static_cast<std::size_t>(chain.output_size().width) * static_cast<std::size_t>(chain.output_size().height)),
+    : pixels_(static_cast<std::size_t>(chain.output_size().width) *
+              static_cast<std::size_t>(chain.output_size().height)),
       dtype_(dtype),
       layout_(layout) {
   if (dtype == Dtype::kInt64 || chain.dtype().value_or(dtype) != dtype) {
-    throw Error(ErrorKind::kUsage, "images of type " + std::string(name_of(dtype)) +
-                                       " were asked for, which the feed's transforms do not make: end them with ToDtype(" +
-                                       std::string(name_of(dtype)) + ")");
+    throw Error(ErrorKind::kUsage,
+                "images of type " + std::string(name_of(dtype)) +
+                    " were asked for, which the feed's transforms do not make: end them with ToDtype(" +
+                    std::string(name_of(dtype)) + ")");
   }
   for (int channel = 0; channel < 3; ++channel) {
     for (int pixel = 0; pixel < 256; ++pixel) {

@@ -4,8 +4,8 @@
 //
 // A pixel value is one of 256, so each channel has a table of results, made once by the same operations in the same
 // order and precision as PyTorch's on the CPU: uint8 to float and times float(1/255); minus mean, over std. In float16
-// and bfloat16 each operation computes in float and rounds its result to 16 bits. So [ToDtype float16, Normalize] rounds
-// after every operation, [ToDtype float32, Normalize, ToDtype float16] once.
+// and bfloat16 each operation computes in float and rounds its result to 16 bits. So [ToDtype float16, Normalize]
+// rounds after every operation, [ToDtype float32, Normalize, ToDtype float16] once.
 #pragma once
 
 #include <array>

@@ -106,8 +106,8 @@ Fault Geometry::finish(std::uint64_t max_pixels) {
     const auto pixels = static_cast<std::uint64_t>(stage.need.width) * static_cast<std::uint64_t>(stage.need.height);
     if (pixels > max_pixels) {
       return "its transforms would make a picture of " + std::to_string(stage.need.width) + " x " +
-             std::to_string(stage.need.height) + " pixels on the way, more than max_pixels = " +
-             std::to_string(max_pixels);
+             std::to_string(stage.need.height) +
+             " pixels on the way, more than max_pixels = " + std::to_string(max_pixels);
     }
     narrow(stages_[i - 1], stage.need);
   }

@@ -13,14 +13,14 @@ namespace feedring {
 
 /// One pass: crop, resize, crop or pad, flip.
 struct Stage {
-  Box source{};               ///< the part of its input that is resized; inside the input
-  Size target{};              ///< what `source` is resized to; its own size: nothing is resized
+  Box source{};   ///< the part of its input that is resized; inside the input
+  Size target{};  ///< what `source` is resized to; its own size: nothing is resized
   Filter filter = Filter::kBilinear;
-  Box frame{};                ///< what the stage writes, in pixels of the target; may stick out of it
-  Box visible{};              ///< the part of the frame that shows pixels of the target; may be empty
-  Colour fill{};              ///< the rest of the frame
-  bool mirrored = false;      ///< the frame is written right to left
-  Box need{};                 ///< the part of its input that the stage reads (set by Geometry::finish)
+  Box frame{};            ///< what the stage writes, in pixels of the target; may stick out of it
+  Box visible{};          ///< the part of the frame that shows pixels of the target; may be empty
+  Colour fill{};          ///< the rest of the frame
+  bool mirrored = false;  ///< the frame is written right to left
+  Box need{};             ///< the part of its input that the stage reads (set by Geometry::finish)
 };
 
 /// Where `visible` lies in the stage's output, whose upper left corner is (0, 0).

@@ -167,14 +167,16 @@ const std::vector<Kind>& kinds() {
 std::string unknown(std::string_view name) {
   for (const std::string_view conversion : {"ToTensor", "ToImage", "PILToTensor"}) {
     if (name == conversion) {
-      return "is not needed, since images are tensors from the start: leave it out, and add { name = \"ToDtype\", dtype = "
+      return "is not needed, since images are tensors from the start: leave it out, and add { name = \"ToDtype\", "
+             "dtype = "
              "\"float32\", scale = true } for floats from 0 to 1";
     }
   }
   std::vector<std::string_view> names;
   for (const Kind& kind : kinds()) names.push_back(kind.name);
   const std::string suggestion = did_you_mean(name, names);
-  return "is no transform that is known here" + (suggestion.empty() ? "; there are " + any_of_words(names) : suggestion);
+  return "is no transform that is known here" +
+         (suggestion.empty() ? "; there are " + any_of_words(names) : suggestion);
 }
 
 // What the order of steps allows, and what is known of the result without an image.
@@ -215,7 +217,8 @@ class Walk {
   void visit(const Normalize& /*step*/, const Parameters& at) {
     values_ = true;
     if (dtype_ == Dtype::kUint8) {
-      at.fail("it needs floating point values: put { name = \"ToDtype\", dtype = \"float32\", scale = true } before it");
+      at.fail(
+          "it needs floating point values: put { name = \"ToDtype\", dtype = \"float32\", scale = true } before it");
     }
   }
   void visit(const ToDtype& step, const Parameters& at) {
@@ -260,9 +263,10 @@ Chain Chain::parse(const nlohmann::json& transform) {
     chain.canonical_.push_back(std::move(parsed.canonical));
   }
   if (!walk.size()) {
-    throw Error(ErrorKind::kUsage,
-                "the images of a batch must have one size, which this chain of transforms does not fix: add CenterCrop, "
-                "RandomCrop or RandomResizedCrop, or a Resize with size = [height, width]");
+    throw Error(
+        ErrorKind::kUsage,
+        "the images of a batch must have one size, which this chain of transforms does not fix: add CenterCrop, "
+        "RandomCrop or RandomResizedCrop, or a Resize with size = [height, width]");
   }
   chain.output_size_ = *walk.size();
   chain.dtype_ = walk.dtype();

@@ -35,8 +35,8 @@ void Renderer::run(const Stage& stage, RgbView input, Box have, std::uint8_t* ou
   have.x -= stage.source.x;
   have.y -= stage.source.y;
   resampler_.run(input, have, {stage.source.width, stage.source.height}, stage.target, stage.visible, stage.filter,
-                 stage.mirrored, out + static_cast<std::size_t>(shown.y) * stride + static_cast<std::size_t>(shown.x) * 3,
-                 stride);
+                 stage.mirrored,
+                 out + static_cast<std::size_t>(shown.y) * stride + static_cast<std::size_t>(shown.x) * 3, stride);
 }
 
 void Renderer::render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
@@ -62,8 +62,7 @@ Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& inf
   return std::nullopt;
 }
 
-Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout)
-    : chain_(std::move(chain)), finish_(chain_, dtype, layout) {
+Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout) : chain_(std::move(chain)), finish_(chain_, dtype, layout) {
   const Size size = chain_.output_size();
   if (!finish_.is_plain()) {
     pixels_.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack);

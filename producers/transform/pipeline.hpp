@@ -19,8 +19,8 @@ namespace feedring {
 /// Makes the result of a Geometry. One per thread; keeps its scratch.
 class Renderer {
  public:
-  /// `geometry` is finished; `pixels` are those that its first stage needs. Writes its result as interleaved RGB, exactly
-  /// size().width * 3 bytes a row, rows `stride` bytes apart.
+  /// `geometry` is finished; `pixels` are those that its first stage needs. Writes its result as interleaved RGB,
+  /// exactly size().width * 3 bytes a row, rows `stride` bytes apart.
   void render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride);
   /// Decodes those pixels first. `geometry` was started with the size that `info` says. On a fault nothing is written.
   Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder, const Geometry& geometry,
@@ -66,8 +66,8 @@ struct Picture {
   std::vector<std::uint8_t> rgb;  ///< rows of size.width * 3 bytes without gaps
 };
 
-/// A box of an image, resized: the pixels that a feed would make of the same steps. `max_pixels` bounds the image and the
-/// result. A fault for a box outside the image. On a fault `out` is undefined.
+/// A box of an image, resized: the pixels that a feed would make of the same steps. `max_pixels` bounds the image and
+/// the result. A fault for a box outside the image. On a fault `out` is undefined.
 Fault make_picture(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
                    const PictureRequest& request, Picture& out);
 

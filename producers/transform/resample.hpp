@@ -2,9 +2,9 @@
 // Antialiased separable resize of 8 bit RGB with exactly the pixels of Pillow's Image.resize (checked against 9.4):
 // weights in double precision over a support that grows with the reduction, normalised, rounded to 22 fractional bits;
 // first the rows, then the columns, each rounded and clipped to 8 bits; an axis whose length stays is left alone.
-// Later Pillows (seen in 13.0, not in 9.4) take the columns first where that is less work, which shows: by 1 at most with
-// the filters without negative weights, by more where bicubic and lanczos are clipped between the passes. The order here
-// is fixed, since a feed's pixels must not depend on which Pillow is installed.
+// Later Pillows (seen in 13.0, not in 9.4) take the columns first where that is less work, which shows: by 1 at most
+// with the filters without negative weights, by more where bicubic and lanczos are clipped between the passes. The
+// order here is fixed, since a feed's pixels must not depend on which Pillow is installed.
 #pragma once
 
 #include <cstddef>

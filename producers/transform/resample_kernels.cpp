@@ -115,14 +115,16 @@ HWY_INLINE void store_blocks(D d, hn::Vec<D> blocks, std::uint8_t* const* out, s
 
 constexpr std::uint8_t kNo = 0x80;  // the byte shuffle puts 0
 // Pixels n and n + 1 of a block as pairs of 16 bit: red, green, blue, nothing.
-#define FEEDRING_PAIR(n)                                                                                    \
-  {3 * (n),     kNo, 3 * (n) + 3, kNo, 3 * (n) + 1, kNo, 3 * (n) + 4, kNo, 3 * (n) + 2, kNo, 3 * (n) + 5, kNo, \
-   kNo, kNo, kNo, kNo}
+#define FEEDRING_PAIR(n)                                                                                              \
+  {                                                                                                                   \
+    3 * (n), kNo, 3 * (n) + 3, kNo, 3 * (n) + 1, kNo, 3 * (n) + 4, kNo, 3 * (n) + 2, kNo, 3 * (n) + 5, kNo, kNo, kNo, \
+        kNo, kNo                                                                                                      \
+  }
 alignas(16) constexpr std::uint8_t kPairAt0[16] = FEEDRING_PAIR(0);
 alignas(16) constexpr std::uint8_t kPairAt2[16] = FEEDRING_PAIR(2);
 #undef FEEDRING_PAIR
 // The fifth pixel of a block beside nothing.
-alignas(16) constexpr std::uint8_t kSingleAt4[16] = {12, kNo, kNo, kNo, 13, kNo, kNo, kNo,
+alignas(16) constexpr std::uint8_t kSingleAt4[16] = {12, kNo, kNo, kNo, 13,  kNo, kNo, kNo,
                                                      14, kNo, kNo, kNo, kNo, kNo, kNo, kNo};
 alignas(16) constexpr std::uint8_t kDropFourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, kNo, kNo, kNo, kNo};
 

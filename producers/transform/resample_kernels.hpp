@@ -30,11 +30,12 @@ struct Axis {
   bool mirrored;
 };
 
-/// Finds each output's source pixels [start, end), up to the next multiple of kOutputsAtOnce; returns the largest number.
+/// Finds each output's source pixels [start, end), up to the next multiple of kOutputsAtOnce; returns the largest
+/// number.
 std::int32_t locate(const Axis& axis, std::int32_t* starts, std::int32_t* ends);
 
-/// Fills 2 * pairs rows of `words`, `stride` apart, for taps that begin at `starts`, which are first lowered to `latest`
-/// where they are above it. `raw` has 2 * pairs * kOutputsAtOnce entries of scratch.
+/// Fills 2 * pairs rows of `words`, `stride` apart, for taps that begin at `starts`, which are first lowered to
+/// `latest` where they are above it. `raw` has 2 * pairs * kOutputsAtOnce entries of scratch.
 void weigh(const Axis& axis, std::int32_t latest, std::int32_t pairs, std::int32_t* starts, const std::int32_t* ends,
            double* raw, std::int32_t* words, std::size_t stride);
 

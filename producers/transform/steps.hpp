@@ -59,7 +59,6 @@ struct ToDtype {
   bool scale = false;
 };
 
-using Step =
-    std::variant<Resize, CenterCrop, RandomResizedCrop, RandomCrop, RandomHorizontalFlip, Normalize, ToDtype>;
+using Step = std::variant<Resize, CenterCrop, RandomResizedCrop, RandomCrop, RandomHorizontalFlip, Normalize, ToDtype>;
 
 }  // namespace feedring

@@ -8,8 +8,9 @@ namespace feedring {
 Dtype Chain::slot_dtype(Dtype asked) const {
   if (!dtype_) return asked;
   if (asked != Dtype::kUint8 && asked != *dtype_) {
-    throw Error(ErrorKind::kUsage, "the feed's dtype is " + std::string(name_of(asked)) + ", but its transforms end with " +
-                                       std::string(name_of(*dtype_)) + ": leave one out, or make them equal");
+    throw Error(ErrorKind::kUsage, "the feed's dtype is " + std::string(name_of(asked)) +
+                                       ", but its transforms end with " + std::string(name_of(*dtype_)) +
+                                       ": leave one out, or make them equal");
   }
   return *dtype_;
 }

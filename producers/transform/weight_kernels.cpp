@@ -72,8 +72,7 @@ Vf filter_at(Vf x) {
     return hn::IfThenElseZero(hn::Lt(a, one), hn::Sub(one, a));
   } else if constexpr (kFilter == Filter::kBicubic) {
     const Vf a = hn::Abs(x);
-    const Vf inner =
-        hn::Add(hn::Mul(hn::Mul(hn::Sub(hn::Mul(hn::Set(df, 1.5), a), hn::Set(df, 2.5)), a), a), one);
+    const Vf inner = hn::Add(hn::Mul(hn::Mul(hn::Sub(hn::Mul(hn::Set(df, 1.5), a), hn::Set(df, 2.5)), a), a), one);
     const Vf outer = hn::Mul(
         hn::Sub(hn::Mul(hn::Add(hn::Mul(hn::Sub(a, hn::Set(df, 5.0)), a), hn::Set(df, 8.0)), a), hn::Set(df, 4.0)),
         hn::Set(df, -0.5));
@@ -129,8 +128,8 @@ std::pair<Vi, Vi> split(Vi weight) {
 Vi join(Vi first, Vi second) { return hn::Or(hn::And(first, hn::Set(di, 0xFFFF)), hn::ShiftLeft<16>(second)); }
 
 template <Filter kFilter>
-void weigh_by(const Axis& axis, std::int32_t latest, std::int32_t pairs, std::int32_t* starts,
-              const std::int32_t* ends, double* raw, std::int32_t* words, std::size_t stride) {
+void weigh_by(const Axis& axis, std::int32_t latest, std::int32_t pairs, std::int32_t* starts, const std::int32_t* ends,
+              double* raw, std::int32_t* words, std::size_t stride) {
   const Vf inverse = hn::Set(df, 1.0 / stretch_of(axis));
   const Vf half = hn::Set(df, 0.5);
   for (std::int32_t i = 0; i < axis.count; i += kLanes) {

@@ -45,8 +45,8 @@ Taps taps_of(std::int32_t source, std::int32_t target, std::int32_t output, Filt
   return {starts[0], ends[0] - starts[0]};
 }
 
-void AxisWeights::build(std::int32_t source, std::int32_t target, std::int32_t first, std::int32_t count,
-                        Filter filter, Pass pass) {
+void AxisWeights::build(std::int32_t source, std::int32_t target, std::int32_t first, std::int32_t count, Filter filter,
+                        Pass pass) {
   const Key key{source, target, first, count, filter, pass};
   if (key == key_) return;
   const kernels::Axis axis{source, target, first, count, filter, pass == Pass::kMirrored};

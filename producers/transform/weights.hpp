@@ -29,8 +29,8 @@ struct Taps {
 [[nodiscard]] Taps taps_of(std::int32_t source, std::int32_t target, std::int32_t output, Filter filter) noexcept;
 
 /// The weights of a run of output pixels, ready for multiply-add of 16 bit pairs: a weight is an integer of 22
-/// fractional bits, w = high * 2^kSplitBits + low with the signs of high and low that of w. Word (2p, i) holds the highs
-/// of taps 2p and 2p+1 of output i in its lower and upper half, word (2p + 1, i) the lows. Absent taps weigh 0.
+/// fractional bits, w = high * 2^kSplitBits + low with the signs of high and low that of w. Word (2p, i) holds the
+/// highs of taps 2p and 2p+1 of output i in its lower and upper half, word (2p + 1, i) the lows. Absent taps weigh 0.
 class AxisWeights {
  public:
   /// What the weights are for. Rows of a vertical pass are read one by one. A horizontal pass reads widest() pixels for

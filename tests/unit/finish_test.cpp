@@ -75,7 +75,8 @@ TEST_P(FinishOn, WritesEveryElementOnceAndNothingElse) {
   std::mt19937 generator(5);
   for (const char* size : {"[1, 1]", "[1, 7]", "[5, 13]", "[8, 8]", "[31, 33]", "[64, 65]"}) {
     const Chain chain = chain_of(size);
-    const auto pixels = static_cast<std::size_t>(chain.output_size().width) * static_cast<std::size_t>(chain.output_size().height);
+    const auto pixels =
+        static_cast<std::size_t>(chain.output_size().width) * static_cast<std::size_t>(chain.output_size().height);
     std::vector<std::uint8_t> rgb(pixels * 3 + kSlack);
     for (std::uint8_t& value : rgb) value = static_cast<std::uint8_t>(generator());
     for (const Dtype dtype : {Dtype::kUint8, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBfloat16}) {

@@ -60,9 +60,9 @@ class Pillow {
   std::optional<Answer> resize(const std::vector<std::uint8_t>& rgb, Size image, Box box, Size size,
                                std::string_view filter, int repeat = 1) {
     char header[256];
-    std::snprintf(header, sizeof(header), "%d %d %d %d %d %d %d %d %.*s %d\n", image.width, image.height, box.x,
-                  box.y, box.x + box.width, box.y + box.height, size.width, size.height,
-                  static_cast<int>(filter.size()), filter.data(), repeat);
+    std::snprintf(header, sizeof(header), "%d %d %d %d %d %d %d %d %.*s %d\n", image.width, image.height, box.x, box.y,
+                  box.x + box.width, box.y + box.height, size.width, size.height, static_cast<int>(filter.size()),
+                  filter.data(), repeat);
     if (!send_all(header, std::strlen(header)) || !send_all(rgb.data(), rgb.size())) return std::nullopt;
     const std::optional<std::string> line = read_line();
     if (!line) return std::nullopt;

@@ -19,10 +19,10 @@ constexpr Filter kAll[] = {Filter::kNearest, Filter::kBox,     Filter::kBilinear
                            Filter::kHamming, Filter::kBicubic, Filter::kLanczos};
 
 struct Case {
-  Size image;      ///< what Pillow gets
-  Box crop;        ///< what it resizes of that
+  Size image;  ///< what Pillow gets
+  Box crop;    ///< what it resizes of that
   Size target;
-  Box window;      ///< what we make of the result
+  Box window;  ///< what we make of the result
   Filter filter;
   bool mirrored;
 };
@@ -71,13 +71,14 @@ constexpr std::size_t kGap = 5;  // bytes between rows that belong to somebody e
 std::vector<std::uint8_t> resampled(Resampler& resampler, const std::vector<std::uint8_t>& image, const Case& c) {
   const Size source{c.crop.width, c.crop.height};
   const Box need = needed_source(source, c.target, c.window, c.filter);
-  EXPECT_TRUE(need.x >= 0 && need.y >= 0 && need.width > 0 && need.height > 0 &&
-              need.x + need.width <= source.width && need.y + need.height <= source.height);
+  EXPECT_TRUE(need.x >= 0 && need.y >= 0 && need.width > 0 && need.height > 0 && need.x + need.width <= source.width &&
+              need.y + need.height <= source.height);
   const std::size_t row = static_cast<std::size_t>(need.width) * 3;
   std::vector<std::uint8_t> have(row * static_cast<std::size_t>(need.height) + kSlack, kGuard);
   for (std::int32_t y = 0; y < need.height; ++y) {
     const auto at = (static_cast<std::size_t>(c.crop.y + need.y + y) * static_cast<std::size_t>(c.image.width) +
-                     static_cast<std::size_t>(c.crop.x + need.x)) * 3;
+                     static_cast<std::size_t>(c.crop.x + need.x)) *
+                    3;
     std::memcpy(have.data() + static_cast<std::size_t>(y) * row, image.data() + at, row);
   }
   const std::size_t stride = static_cast<std::size_t>(c.window.width) * 3 + kGap;
@@ -94,9 +95,12 @@ std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& resized, con
   for (std::int32_t y = 0; y < c.window.height; ++y) {
     for (std::int32_t x = 0; x < c.window.width; ++x) {
       const std::int32_t from = c.window.x + (c.mirrored ? c.window.width - 1 - x : x);
-      std::memcpy(out.data() + kGap + static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x) * 3,
-                  resized.data() + (static_cast<std::size_t>(c.window.y + y) * static_cast<std::size_t>(c.target.width) +
-                                    static_cast<std::size_t>(from)) * 3, 3);
+      std::memcpy(
+          out.data() + kGap + static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x) * 3,
+          resized.data() + (static_cast<std::size_t>(c.window.y + y) * static_cast<std::size_t>(c.target.width) +
+                            static_cast<std::size_t>(from)) *
+                               3,
+          3);
     }
   }
   return out;
@@ -174,7 +178,8 @@ TEST_P(ResampleOn, TakesNoPageFaultsOnceWarm) {
     for (std::int32_t i = 0; i < 50; ++i) {
       const Box crop{i, i, 400 - 7 * i, 360 - 5 * i};
       resampler.run({pixels.data() + (static_cast<std::size_t>(crop.y) * 500 + static_cast<std::size_t>(crop.x)) * 3,
-                     {crop.width, crop.height}, 1500},
+                     {crop.width, crop.height},
+                     1500},
                     whole({crop.width, crop.height}), {crop.width, crop.height}, {224, 224}, {0, 0, 224, 224},
                     Filter::kBilinear, i % 2 == 1, out.data(), 672);
     }

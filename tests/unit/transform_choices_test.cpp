@@ -115,8 +115,8 @@ TEST(TransformFlip, HappensAsOftenAsItsProbabilitySays) {
 }
 
 TEST(TransformRandomResizedCrop, HasTheGeometryThatTorchvisionsFormulaHas) {
-  // Means over 100,000 draws of torchvision 0.29's own make_params on 500 x 375 pixels: share of the area 0.4338, of the
-  // height 0.7208, of the width 0.5641; lower edge at 0.8602 of the height.
+  // Means over 100,000 draws of torchvision 0.29's own make_params on 500 x 375 pixels: share of the area 0.4338, of
+  // the height 0.7208, of the width 0.5641; lower edge at 0.8602 of the height.
   const RandomResizedCrop step{.size = {224, 224}};
   double area = 0;
   double height = 0;

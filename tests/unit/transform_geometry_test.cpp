@@ -21,7 +21,8 @@ struct Image {
 };
 
 Image blank(Size size) {
-  return {size, std::vector<std::uint8_t>(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack)};
+  return {size, std::vector<std::uint8_t>(
+                    static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack)};
 }
 
 Image cropped(Image& image, Box box, Colour fill) {
@@ -63,7 +64,8 @@ Image rendered(Geometry& geometry, Image& image, Renderer& renderer) {
   const Image part = cropped(image, geometry.stages().front().need, {});
   const std::size_t row = static_cast<std::size_t>(geometry.size().width) * 3;
   constexpr std::uint8_t kGuard = 0x5C;
-  Image result{geometry.size(), std::vector<std::uint8_t>(row * static_cast<std::size_t>(geometry.size().height) + kSlack, kGuard)};
+  Image result{geometry.size(),
+               std::vector<std::uint8_t>(row * static_cast<std::size_t>(geometry.size().height) + kSlack, kGuard)};
   renderer.render({part.rgb.data(), part.size, static_cast<std::size_t>(part.size.width) * 3}, geometry,
                   result.rgb.data(), row);
   for (std::size_t i = result.rgb.size() - kSlack; i < result.rgb.size(); ++i) EXPECT_EQ(result.rgb[i], kGuard);
@@ -85,7 +87,8 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
   std::size_t most_stages = 0;
   for (int round = 0; round < 600; ++round) {
     Image image = blank({between(1, 40), between(1, 40)});
-    for (std::size_t i = 0; i + kSlack < image.rgb.size(); ++i) image.rgb[i] = static_cast<std::uint8_t>(between(0, 255));
+    for (std::size_t i = 0; i + kSlack < image.rgb.size(); ++i)
+      image.rgb[i] = static_cast<std::uint8_t>(between(0, 255));
     Image current = image;
     geometry.start(image.size);
     std::string steps = std::to_string(image.size.width) + "x" + std::to_string(image.size.height);
@@ -110,7 +113,8 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
           const auto filter = static_cast<Filter>(between(0, 5));
           geometry.resize(target, filter);
           current = resized(current, target, filter);
-          steps += " " + std::string(name_of(filter)) + " " + std::to_string(target.width) + "x" + std::to_string(target.height);
+          steps += " " + std::string(name_of(filter)) + " " + std::to_string(target.width) + "x" +
+                   std::to_string(target.height);
           break;
         }
         default:

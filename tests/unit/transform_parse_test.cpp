@@ -66,17 +66,20 @@ TEST(TransformChain, RefusesValuesThatTorchvisionWouldRefuseToo) {
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomHorizontalFlip", "p": 1.5}])", "probability"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float64"}])", "there is no dtype"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32"},
-           {"name": "Normalize", "mean": [0, 0, 0], "std": [1, 0, 1]}])", "divided by"},
+           {"name": "Normalize", "mean": [0, 0, 0], "std": [1, 0, 1]}])",
+       "divided by"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32"},
-           {"name": "Normalize", "mean": [0, 0], "std": [1, 1, 1]}])", "three numbers"},
+           {"name": "Normalize", "mean": [0, 0], "std": [1, 1, 1]}])",
+       "three numbers"},
       {R"({"name": "Resize"})", "a list of transforms"},
       {R"(["Resize"])", "must be a table"}};
   for (const Wrong& wrong : all) EXPECT_THAT(error_of(wrong.transform), HasSubstr(wrong.says)) << wrong.transform;
 }
 
 TEST(TransformChain, DemandsFloatsBeforeNormalizeAndPixelsBeforeToDtype) {
-  EXPECT_THAT(error_of(R"([{"name": "CenterCrop", "size": 8}, {"name": "Normalize", "mean": [0, 0, 0], "std": [1, 1, 1]}])"),
-              HasSubstr("ToDtype"));
+  EXPECT_THAT(
+      error_of(R"([{"name": "CenterCrop", "size": 8}, {"name": "Normalize", "mean": [0, 0, 0], "std": [1, 1, 1]}])"),
+      HasSubstr("ToDtype"));
   EXPECT_THAT(error_of(R"([{"name": "ToDtype", "dtype": "float32"}, {"name": "CenterCrop", "size": 8}])"),
               HasSubstr("put it before ToDtype"));
   EXPECT_THAT(error_of(R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32"},
@@ -132,8 +135,8 @@ TEST(TransformChain, DecidesTheSlotsTypeWithTheFeed) {
   const Chain plain = Chain::parse(json::parse(R"([{"name": "CenterCrop", "size": 8}])"));
   EXPECT_EQ(plain.dtype(), std::nullopt);
   EXPECT_EQ(plain.slot_dtype(Dtype::kFloat16), Dtype::kFloat16);
-  const Chain floats = Chain::parse(json::parse(
-      R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32", "scale": true}])"));
+  const Chain floats = Chain::parse(
+      json::parse(R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32", "scale": true}])"));
   EXPECT_EQ(floats.dtype(), Dtype::kFloat32);
   EXPECT_EQ(floats.slot_dtype(Dtype::kUint8), Dtype::kFloat32);
   EXPECT_EQ(floats.slot_dtype(Dtype::kFloat32), Dtype::kFloat32);

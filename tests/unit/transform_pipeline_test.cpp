@@ -9,9 +9,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
+
+#include "tests/support/shared_data.hpp"
 
 namespace feedring {
 namespace {
@@ -19,21 +20,13 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::vector<std::uint8_t> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using test::read_file;
 
-// Every seventh photograph of the shared data; empty where it is absent.
-std::vector<fs::path> photographs() {
-  const char* chosen = std::getenv("FEEDRING_SHARED");
-  const fs::path shared = chosen != nullptr ? fs::path(chosen) : fs::path(FEEDRING_SOURCE_DIR).parent_path() / "shared";
+// Every seventh of the photographs.
+std::vector<fs::path> some_photographs(const fs::path& data) {
   std::vector<fs::path> all;
-  std::error_code none;
-  for (fs::recursive_directory_iterator it(shared / "data" / "photos", none), end; it != end; it.increment(none)) {
-    if (it->path().extension() == ".jpg" || it->path().extension() == ".jpeg" || it->path().extension() == ".JPEG") {
-      all.push_back(it->path());
-    }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(data / "photos")) {
+    if (entry.is_regular_file()) all.push_back(entry.path());
   }
   std::sort(all.begin(), all.end());
   std::vector<fs::path> some;
@@ -89,8 +82,8 @@ json steps_of(const Choices& choices) {
 }
 
 TEST(TransformPipeline, MakesOfPhotographsWhatPillowMakesOfThem) {
-  const std::vector<fs::path> paths = photographs();
-  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  FEEDRING_NEEDS_SHARED_DATA(data);
+  const std::vector<fs::path> paths = some_photographs(data);
   const char* chains[] = {
       R"([{"name": "RandomResizedCrop", "size": 224}, {"name": "RandomHorizontalFlip"}])",
       R"([{"name": "Resize", "size": 256, "interpolation": "bicubic"}, {"name": "CenterCrop", "size": 224}])",
@@ -122,8 +115,8 @@ TEST(TransformPipeline, MakesOfPhotographsWhatPillowMakesOfThem) {
 }
 
 TEST(TransformPipeline, MakesThePicturesOfDecodeLikePillowToo) {
-  const std::vector<fs::path> paths = photographs();
-  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  FEEDRING_NEEDS_SHARED_DATA(data);
+  const std::vector<fs::path> paths = some_photographs(data);
   const PictureRequest requests[] = {{},
                                      {.box = Box{17, 30, 101, 53}},
                                      {.resize = Resize{.shorter = 100, .filter = Filter::kLanczos}},
@@ -136,9 +129,11 @@ TEST(TransformPipeline, MakesThePicturesOfDecodeLikePillowToo) {
     Picture picture;
     ASSERT_EQ(make_picture(bytes, decoder, 100'000'000, request, picture), std::nullopt);
     json steps = json::array();
-    if (request.box) steps.push_back({{"crop", {request.box->x, request.box->y, request.box->width, request.box->height}}});
+    if (request.box)
+      steps.push_back({{"crop", {request.box->x, request.box->y, request.box->width, request.box->height}}});
     if (request.resize) {
-      steps.push_back({{"resize", {picture.size.width, picture.size.height}}, {"filter", name_of(request.resize->filter)}});
+      steps.push_back(
+          {{"resize", {picture.size.width, picture.size.height}}, {"filter", name_of(request.resize->filter)}});
     }
     cases.push_back({{"path", paths[cases.size()].string()}, {"steps", steps}});
     ours.push_back(std::move(picture));
@@ -156,8 +151,8 @@ TEST(TransformPipeline, AFaultSaysWhatIsWrongWithTheSample) {
   std::vector<std::uint8_t> out(pipeline.bytes_per_image());
   const std::vector<std::uint8_t> garbage(100, 7);
   EXPECT_TRUE(pipeline.run(garbage, decoder, random, 1000, out.data()));
-  const std::vector<fs::path> paths = photographs();
-  if (paths.empty()) GTEST_SKIP() << "no photographs: FEEDRING_SHARED is not set and ../shared is absent";
+  FEEDRING_NEEDS_SHARED_DATA(data);
+  const std::vector<fs::path> paths = some_photographs(data);
   const std::vector<std::uint8_t> bytes = read_file(paths[0]);
   const Fault small = pipeline.run(bytes, decoder, random, 100'000'000, out.data());
   ASSERT_TRUE(small);

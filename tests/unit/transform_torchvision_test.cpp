@@ -36,8 +36,10 @@ std::string made(const Chain& chain, const Choices& choices, Layout layout, Size
   std::vector<std::uint8_t> pixels(row * static_cast<std::size_t>(need.height) + kSlack);
   for (std::int32_t y = 0; y < need.height; ++y) {
     const auto at = (static_cast<std::size_t>(need.y + y) * static_cast<std::size_t>(image.width) +
-                     static_cast<std::size_t>(need.x)) * 3;
-    std::copy_n(rgb.begin() + static_cast<std::ptrdiff_t>(at), row, pixels.begin() + y * static_cast<std::ptrdiff_t>(row));
+                     static_cast<std::size_t>(need.x)) *
+                    3;
+    std::copy_n(rgb.begin() + static_cast<std::ptrdiff_t>(at), row,
+                pixels.begin() + y * static_cast<std::ptrdiff_t>(row));
   }
   const std::size_t out_row = static_cast<std::size_t>(geometry.size().width) * 3;
   std::vector<std::uint8_t> plain(out_row * static_cast<std::size_t>(geometry.size().height) + kSlack);
@@ -98,13 +100,18 @@ TEST(TransformTorchvision, WholeChainsGiveTheSameBytes) {
       if (chain.draw(image, random, choices)) continue;  // smaller than a crop: torchvision raises
       const Layout layout = cases.size() % 2 == 0 ? Layout::kNhwc : Layout::kNchw;
       ours.push_back(made(chain, choices, layout, image, rgb));
-      cases.push_back({{"width", image.width}, {"height", image.height}, {"image", name}, {"transform", transform},
-                       {"choices", to_json(choices)}, {"layout", name_of(layout)}});
+      cases.push_back({{"width", image.width},
+                       {"height", image.height},
+                       {"image", name},
+                       {"transform", transform},
+                       {"choices", to_json(choices)},
+                       {"layout", name_of(layout)}});
     }
   }
   ASSERT_GT(cases.size(), 40U);
   std::ofstream(folder / "cases.json") << cases;
-  const std::string command = python + " " FEEDRING_SOURCE_DIR "/tests/unit/transform_torchvision.py " + folder.string();
+  const std::string command =
+      python + " " FEEDRING_SOURCE_DIR "/tests/unit/transform_torchvision.py " + folder.string();
   const int status = std::system(command.c_str());
   const bool missing = WIFEXITED(status) && WEXITSTATUS(status) == 77;
   std::vector<std::string> theirs;
