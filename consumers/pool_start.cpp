@@ -86,6 +86,10 @@ PoolStarter::PoolStarter(PoolStarter&& other) noexcept
       child_(std::exchange(other.child_, -1)),
       started_(other.started_) {}
 
+PoolStarter::~PoolStarter() {
+  if (child_ > 0) ::waitpid(child_, nullptr, WNOHANG);
+}
+
 void PoolStarter::step() {
   if (child_ > 0) {
     int status = 0;

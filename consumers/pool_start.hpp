@@ -22,8 +22,8 @@ class PoolStarter {
   PoolStarter(std::string config, PoolAddress address, std::filesystem::path command = find_command());
   PoolStarter(PoolStarter&& other) noexcept;
   PoolStarter& operator=(PoolStarter&&) = delete;
-  /// Leaves a running pool alone: it ends by itself after its last rank.
-  ~PoolStarter() = default;
+  /// Leaves a running pool alone: it ends by itself after its last rank. Reaps the command where it lost the election.
+  ~PoolStarter();
 
   /// To be called while nobody listens at the address: starts `feedring start -c CONFIG --address ADDRESS --from-rank` in a
   /// session of its own, with standard output on standard error and no other open file of this process; later, looks
