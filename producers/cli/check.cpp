@@ -43,11 +43,11 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
   if (verdict.reason) line["reason"] = to_utf8(*verdict.reason);
   line["format"] = nullptr;
   if (known) line["format"] = name_of(verdict.info.format);
-  line["width"] = line["height"] = line["bytes"] = nullptr;
-  if (sized) {
-    line["width"] = verdict.info.size.width;
-    line["height"] = verdict.info.size.height;
-  }
+  line["width"] = nullptr;
+  if (sized) line["width"] = verdict.info.size.width;
+  line["height"] = nullptr;
+  if (sized) line["height"] = verdict.info.size.height;
+  line["bytes"] = nullptr;
   if (verdict.bytes) line["bytes"] = *verdict.bytes;
   return line;
 }
@@ -225,7 +225,7 @@ int check(const Options& options) {
 
 void add_check(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("check", "Decode every file and name those that fail");
+  CLI::App* command = app.add_subcommand("check", "Decodes every file and names those that fail.");
   command->footer(
       "  feedring check photos/               names each file that does not decode\n"
       "  feedring check photos/ --json        one line of JSON a file, and a summary\n"
@@ -233,7 +233,8 @@ void add_check(CLI::App& app, Exit& exit) {
   command->add_option("DIR|FILE", options->path, "Folder of images, a manifest, or one image")->required();
   command->add_flag("--json", options->json, "One JSON object a line");
   command->add_option("-j,--threads", options->threads, "Decoding threads (default: the granted cores)")
-      ->check(CLI::Range(1, 1024));
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
   command->callback([options, &exit] { exit.code = check(*options); });
 }
 

@@ -136,7 +136,7 @@ void decode(const Options& options) {
 
 void add_decode(CLI::App& app, Exit&) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("decode", "Write one image's pixels, as a feed would deliver them");
+  CLI::App* command = app.add_subcommand("decode", "Writes one image's pixels, as a feed would deliver them.");
   command->footer(
       "  feedring decode a.jpg -o a.ppm                          the whole image\n"
       "  feedring decode a.jpg --size 256 -o -                   shorter side 256, to standard output\n"

@@ -166,21 +166,25 @@ void dump(const Options& options) {
 
 void add_dump(CLI::App& app, Exit&) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("dump", "List which sample goes to which rank at which step");
+  CLI::App* command = app.add_subcommand("dump", "Lists which sample goes to which rank at which step.");
   command->footer(
       "  feedring dump photos/ --batch-size 8 --world 2 --steps 0:1      the first step of two ranks\n"
       "  feedring dump -c feed.toml --feed val --epoch 3 --json          a whole epoch, a line a sample\n"
       "  feedring dump photos/ --rank 0 --steps 0:1 --plan --json        with crops, flips, …");
   add_feed_options(*command, options->feed);
   command->add_option("--batch-size", options->batch_size, "Per rank (default: the feed's)")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seed", options->seed, "Default: the feed's");
-  command->add_option("--world", options->world, "Ranks of all nodes (default: 1)")->check(CLI::Range(1, 1 << 20));
-  command->add_option("--rank", options->rank, "This rank only");
-  command->add_option("--epoch", options->epoch, "Default: 0");
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20).description(""));
+  command->add_option("--seed", options->seed, "Default: the feed's")->type_name("S");
+  command->add_option("--world", options->world, "Ranks of all nodes (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20).description(""));
+  command->add_option("--rank", options->rank, "This rank only")->type_name("R");
+  command->add_option("--epoch", options->epoch, "Default: 0")->type_name("E");
   command->add_option("--steps", options->steps, "Steps A up to, without, B (default: all)")->type_name("A:B");
   command->add_option("--remainder", options->remainder, "drop, pad or exact (default: the feed's)")
-      ->check(CLI::IsMember(words_of<Remainder>()));
+      ->type_name("P")
+      ->check(CLI::IsMember(words_of<Remainder>()).description(""));
   command->add_flag("--json", options->json, "One JSON object a line");
   command->add_flag("--plan", options->plan,
                     "Add the random choices of each sample's transform (reads the files' headers)");

@@ -8,9 +8,11 @@
 namespace feedring::cli {
 
 inline constexpr const char* kExamples =
-    "  feedring check photos/                       is every file fine?\n"
-    "  feedring dump photos/ --world 2 --json       which sample goes where?\n"
-    "  feedring decode a.jpg --size 224 -o a.ppm    what does training see?";
+    "  feedring bench photos/                             how fast do batches arrive?\n"
+    "  feedring run -c feed.toml -- torchrun … train.py   train, with a pool of producers beside it\n"
+    "  feedring check photos/                             is every file fine?\n"
+    "  feedring dump photos/ --world 2 --json             which sample goes where?\n"
+    "  feedring decode a.jpg --size 224 -o a.ppm          what does training see?";
 
 /// The footer of a command holds its examples; it stands first. The exit codes end the help of `feedring` itself.
 class ExamplesFirst : public CLI::Formatter {

@@ -53,6 +53,7 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app, const
     return "there is no command \"" + arguments.front() + '"' +
            did_you_mean(arguments.front(), std::vector<std::string_view>(names.begin(), names.end()));
   }
+  if (app.get_subcommands().empty() && arguments.empty()) return "no command is given: see feedring --help";
   if (!app.get_subcommands().empty())
     text += " (see feedring " + app.get_subcommands().front()->get_name() + " --help)";
   return text;
