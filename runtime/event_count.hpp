@@ -46,7 +46,7 @@ class EventCount {
 
   /// Takes a sleeper off the waiters; for itself, and for one whose death is confirmed.
   void forget(std::uint32_t sleeper) noexcept {
-    event_->waiters[sleeper / 64].fetch_and(~(std::uint64_t{1} << (sleeper % 64)), std::memory_order_seq_cst);
+    event_->waiters[sleeper / 64].fetch_and(~(std::uint64_t{1} << (sleeper % 64)), std::memory_order_relaxed);
   }
 
  private:

@@ -24,7 +24,7 @@ rejects() {
 }
 
 write runtime/fine.hpp '// volatile in a comment is fine' '#include "runtime/fine.hpp"' \
-  'inline int read(A& a) { return a.load(std::memory_order_acquire); }'
+  'inline int read(A& a) { return a.load(std::memory_order_relaxed); }'
 rejects tokens.sh runtime/sin.hpp 'volatile int x;'
 rejects tokens.sh producers/sin.cpp 'std::atomic_thread_fence(std::memory_order_seq_cst);'
 rejects tokens.sh runtime/sin.cpp 'int y = word.load();'
@@ -39,7 +39,17 @@ rejects arrows.sh consumers/sin.cpp '#include "producers/plan/plan.hpp"'
 rejects paths.sh docs/sin.hpp "see /home/someone/x"
 rejects links.sh docs/sin.md 'see [there](nowhere.md)'
 rejects links.sh docs/sin.md 'see `runtime/nowhere.hpp`'
-rejects edges.sh docs/protocol.md '| R1 → A1 | a store | a load |'
+write runtime/edge.hpp 'a.store(1, std::memory_order_release);  // R1' 'b = a.load(std::memory_order_acquire);  // A1'
+row() { printf '| %s | `%s` | %s | %s | it breaks | a test |' "$@"; } # LABEL FILE ORDER PARTNERS
+release=$(row R1 runtime/edge.hpp release A1) acquire=$(row A1 runtime/edge.hpp acquire R1)
+rejects edges.sh docs/protocol.md "$release" # A1 is missing
+rejects edges.sh docs/protocol.md "$release" "$(row A1 runtime/edge.hpp acq_rel R1)"
+rejects edges.sh docs/protocol.md "$release" "$(row A1 runtime/fine.hpp acquire R1)"
+rejects edges.sh docs/protocol.md "$release" "$(row A1 runtime/edge.hpp acquire A1)"
+write docs/protocol.md "$release" "$acquire"
+rejects edges.sh runtime/sin.hpp 'a.store(1, std::memory_order_release);'
+rejects edges.sh runtime/sin.cpp 'a.compare_exchange_strong(b, 1, std::memory_order_acq_rel,' \
+  '                          std::memory_order_relaxed);  // R2'
 printf '#!/usr/bin/env bash\nrm %s1\n' '$' >"$tree/sin.sh"
 "$here/shell.sh" "$tree" >"$tree/said" 2>&1 && { echo "shell.sh let pass: rm \$1"; status=1; }
 rm "$tree/sin.sh"

@@ -14,10 +14,9 @@ using contract::Phase;
 using contract::SlotWord;
 
 void Chance::dawdle() {
-  const std::uint64_t what = below(256);
-  if (what < 8) ::sched_yield();
-  if (what == 8) ::usleep(static_cast<useconds_t>(below(60)));
-  if (what >= 16 && what < 32) {
+  if (one_in(sleep_one_in_)) ::usleep(static_cast<useconds_t>(below(100)));
+  if (one_in(32)) ::sched_yield();
+  if (one_in(16)) {
     const std::uint64_t until = monotonic_ns() + below(5000);
     while (monotonic_ns() < until) {
     }
@@ -26,17 +25,25 @@ void Chance::dawdle() {
 
 // ── producer ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-void Producer::run(const std::atomic<std::uint32_t>& stop) {
+bool Producer::run(const std::atomic<std::uint32_t>& stop) try {
   const auto over = [&] { return stop.load() != 0 || verdict_.failed.load() != 0; };
   while (!over()) {
     Choice choice{};
     if (choose(choice)) {
       work_on(choice);
     } else {
-      work_.wait(id_ - 1U, kNoTimeOut, [&] { return over() || choose(choice); });
+      work_.wait(config_.id - 1U, kNoTimeOut, [&] { return over() || choose(choice); });
       woken_ = true;
     }
   }
+  return true;
+} catch (const Death&) {
+  return false;
+}
+
+void Producer::moment() {
+  chance_.dawdle();
+  if (config_.die_one_in != 0 && chance_.one_in(config_.die_one_in)) throw Death{};
 }
 
 // The lowest sequence of a ring with an open task, the rings from a random one on.
@@ -71,8 +78,8 @@ void Producer::work_on(const Choice& choice) {
   const auto first = static_cast<std::uint32_t>(chance_.below(tasks));
   for (std::uint32_t i = 0; i < tasks; ++i) {
     const std::uint32_t task = (first + i) % tasks;
-    chance_.dawdle();
-    if (ring.claim(choice.slot, task, id_, choice.word)) do_task(choice, task);
+    moment();
+    if (ring.claim(choice.slot, task, config_.id, choice.word)) do_task(choice, task);
   }
 }
 
@@ -81,30 +88,31 @@ void Producer::do_task(const Choice& choice, std::uint32_t task) {
   const std::uint32_t turn = choice.word.turn;
   Choice other{};
   if (std::exchange(woken_, false) && choose(other)) work_.notify_one();
-  if (!worked_in_.empty()) {
-    auto& last_turn = worked_in_[choice.ring][choice.slot * ring.shape().tasks + task];
+  if (!witnesses_.empty() && !witnesses_[choice.ring].worked_in.empty()) {
+    auto& last_turn = witnesses_[choice.ring].worked_in[choice.slot * ring.shape().tasks + task];
     if (last_turn.exchange(turn) == turn)
       verdict_.fail(fmt::format("task {} was claimed twice in turn {}", task, turn));
   }
 
-  chance_.dawdle();
+  moment();
   const Want want = ring.ticket(choice.slot);
-  if (want != ticket(want.seed, want.plan, want.sequence, ring.shape().rows)) {
-    verdict_.fail(fmt::format("producer {} read a torn ticket in slot {}, turn {}", id_, choice.slot, turn));
+  if (want != ticket(want.seed, want.plan, want.sequence, ring.shape().rows) ||
+      (!witnesses_.empty() && want != witnesses_[choice.ring].tickets[choice.slot])) {
+    verdict_.fail(fmt::format("producer {} read a torn ticket in slot {}, turn {}", config_.id, choice.slot, turn));
   }
   const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
   for (std::uint32_t row = begin; row < end && !ring.stale(want.plan); ++row) {
     std::int64_t* cells = row_cells(ring, choice.slot, row);
     const std::uint32_t count = cells_of_a_row(ring);
     std::fill_n(cells, count, -1);  // what a reader that comes too early would see
-    chance_.dawdle();
+    moment();
     for (std::uint32_t column = 0; column < count; ++column) cells[column] = cell(want, row, column);
   }
 
   const bool last = ring.finish_a(choice.slot, task, turn);
-  chance_.dawdle();
+  moment();
   ring.finish_b(choice.slot, task, turn);
-  chance_.dawdle();
+  moment();
   if (last) EventCount<>(ring.header().ready).notify_one();
   work_.notify_one();
 }
@@ -120,7 +128,9 @@ void Owner::take_over() {
 }
 
 void Owner::run(const Sink& sink, const std::function<bool()>& idle) {
-  const auto over = [&] { return progress_.delivered.load() >= config_.batches || verdict_.failed.load() != 0; };
+  const auto over = [&] {
+    return progress_.delivered.load() >= config_.batches || config_.stop->load() != 0 || verdict_.failed.load() != 0;
+  };
   while (!over()) {
     if (config_.seek_one_in != 0 && chance_.one_in(config_.seek_one_in)) seek();
     if (pass(sink) || idle()) continue;
@@ -172,7 +182,9 @@ bool Owner::offer_next(std::uint32_t slot) {
       s = ~0U;  // from the first slot again
     }
   }
-  ring_.offer(slot, ticket(config_.seed, place_.plan, sequence, ring_.shape().rows));
+  const Want want = ticket(config_.seed, place_.plan, sequence, ring_.shape().rows);
+  if (witness_ != nullptr) witness_->tickets[slot] = want;
+  ring_.offer(slot, want);
   chance_.dawdle();
   work_.notify_one();
   return true;

@@ -14,19 +14,37 @@ namespace feedring::stress {
 
 /// Longer than any test may take: a wake-up that got lost is a hang, and the watchdog tells.
 inline constexpr std::uint64_t kNoTimeOut = 600'000'000'000;
+/// After this a test that has not come to its end, on a machine that does much else, is content with what it did.
+inline constexpr std::uint64_t kTimeLimit = 8'000'000'000;
 
-/// The turn in which each task of a ring was last worked on. Only where nobody dies: then no task is done twice.
-using WorkedIn = std::vector<std::atomic<std::uint64_t>>;
+/// What threads can note beside a ring, one a ring.
+struct Witness {
+  /// A plain copy of each slot's ticket: the race detector sees who reads it without an edge.
+  std::vector<Want> tickets;
+  /// The turn in which each task was last worked on; empty where somebody may die (else no task is done twice).
+  std::vector<std::atomic<std::uint64_t>> worked_in;
+};
+
+struct ProducerConfig {
+  contract::Claimant id;
+  std::uint64_t seed;
+  std::uint64_t sleep_one_in = 256;  ///< delays
+  std::uint64_t die_one_in = 0;      ///< delays; 0: never
+};
 
 class Producer {
  public:
-  /// `worked_in`: one a ring, or empty.
-  Producer(contract::Claimant id, std::span<const Ring<>> rings, contract::Event<std::atomic>& work, Verdict& verdict,
-           std::uint64_t seed, std::span<WorkedIn> worked_in = {})
-      : id_(id), rings_(rings), work_(work), verdict_(verdict), chance_(seed), worked_in_(worked_in) {}
+  Producer(const ProducerConfig& config, std::span<const Ring<>> rings, contract::Event<std::atomic>& work,
+           Verdict& verdict, std::span<Witness> witnesses = {})
+      : config_(config),
+        rings_(rings),
+        work_(work),
+        verdict_(verdict),
+        chance_(config.seed, config.sleep_one_in),
+        witnesses_(witnesses) {}
 
-  /// Works until `stop` is set or something has failed.
-  void run(const std::atomic<std::uint32_t>& stop);
+  /// Works until `stop` is set or something has failed; false: it dropped everything and died.
+  bool run(const std::atomic<std::uint32_t>& stop);
 
  private:
   struct Choice {
@@ -34,16 +52,18 @@ class Producer {
     std::uint32_t slot;
     contract::SlotWord word;
   };
+  struct Death {};
+  void moment();
   [[nodiscard]] bool choose(Choice& choice);
   void work_on(const Choice& choice);
   void do_task(const Choice& choice, std::uint32_t task);
 
-  contract::Claimant id_;
+  ProducerConfig config_;
   std::span<const Ring<>> rings_;
   EventCount<> work_;
   Verdict& verdict_;
   Chance chance_;
-  std::span<WorkedIn> worked_in_;
+  std::span<Witness> witnesses_;
   bool woken_ = false;
 };
 
@@ -59,9 +79,12 @@ constexpr Place unpack(std::uint64_t word) {
 }
 
 struct OwnerConfig {
+  const std::atomic<std::uint32_t>* stop;
   std::uint64_t seed;
   std::uint64_t batches;          ///< to deliver, over all plans
-  std::uint64_t seek_one_in = 0;  ///< deliveries; 0: never
+  std::uint64_t seek_one_in = 0;  ///< looks at the ring; 0: never
+  std::uint64_t chance_seed = 0;
+  std::uint64_t sleep_one_in = 256;  ///< delays
 };
 
 /// What the outside sees of an owner.
@@ -77,14 +100,15 @@ class Owner {
   using Sink = std::function<void(std::uint32_t slot, const Want& want)>;
 
   Owner(const Ring<>& ring, contract::Event<std::atomic>& work, Verdict& verdict, Progress& progress,
-        const OwnerConfig& config, std::uint64_t chance_seed)
+        const OwnerConfig& config, Witness* witness = nullptr)
       : ring_(ring),
         work_(work),
         ready_(ring.header().ready),
         verdict_(verdict),
         progress_(progress),
         config_(config),
-        chance_(chance_seed) {}
+        chance_(config.chance_seed, config.sleep_one_in),
+        witness_(witness) {}
 
   /// Goes on where a predecessor, if any, was killed.
   void take_over();
@@ -109,6 +133,7 @@ class Owner {
   Progress& progress_;
   OwnerConfig config_;
   Chance chance_;
+  Witness* witness_;
   Place place_{};
 };
 

@@ -22,6 +22,7 @@ namespace {
 using test::Child;
 
 constexpr std::uint32_t kRings = 2, kProducers = 8;
+constexpr std::uint64_t kSleepOneIn = 32;  // delays: a kill mostly finds its victim in one
 
 /// The segment that all processes share beside the rings.
 struct Common {
@@ -75,7 +76,7 @@ class Held {
 
 struct Storm {
   std::uint64_t batches;                   ///< of each ring
-  std::uint64_t seek_one_in = 0;           ///< deliveries
+  std::uint64_t seek_one_in = 0;           ///< of an owner's looks
   std::uint64_t kill_producer_one_in = 0;  ///< of the supervisor's looks; 0: never
   std::uint64_t kill_owner_one_in = 0;
   std::uint64_t stop_one_in = 0;
@@ -97,7 +98,8 @@ class Supervisor {
   void run() {
     for (std::uint32_t r = 0; r < kRings; ++r) start_owner(r);
     for (std::uint32_t p = 0; p < kProducers; ++p) start_producer();
-    std::uint64_t seen = 0, since = monotonic_ns();
+    const std::uint64_t start = monotonic_ns();
+    std::uint64_t seen = 0, since = start;
     while (!owners_.empty() && common().verdict.failed.load() == 0) {
       ::usleep(static_cast<useconds_t>(200 + chance_.below(1500)));
       bury();
@@ -108,11 +110,11 @@ class Supervisor {
       } else if (monotonic_ns() - since > 20'000'000'000) {
         common().verdict.fail("nothing has moved for 20 s");
       }
+      if (monotonic_ns() - start > kTimeLimit) end(true);
     }
     words_ = dump(view_->rings(), common().work);
     for (auto& [pid, stopped] : stopped_) ::kill(pid, SIGCONT);
-    common().stop.store(1);
-    EventCount<>(common().work).notify_all();
+    end(false);
   }
 
   [[nodiscard]] std::string verdict() const {
@@ -121,6 +123,8 @@ class Supervisor {
   }
   [[nodiscard]] std::uint64_t delivered(std::uint32_t ring) const { return common().progress[ring].delivered.load(); }
   [[nodiscard]] Place place(std::uint32_t ring) const { return unpack(common().progress[ring].place.load()); }
+  /// The time was up before the batches were delivered, as on a machine that does much else.
+  bool cut_short = false;
   std::uint64_t producers_killed = 0, owners_killed = 0, stops = 0, tasks_swept = 0;
 
  private:
@@ -132,12 +136,12 @@ class Supervisor {
       last_id_ = static_cast<contract::Claimant>(last_id_ % contract::kMaxProducers + 1);  // the one longest unused
     } while (producers_.contains(last_id_));
     const std::uint64_t seed = chance_.below(~std::uint64_t{0});
-    producers_.emplace(
-        last_id_, Child([this, seed] {
-          const View own(common_.get(), rings_);
-          Producer(last_id_, own.rings(), own.common().work, own.common().verdict, seed).run(own.common().stop);
-          return 0;
-        }));
+    producers_.emplace(last_id_, Child([this, seed] {
+                         const View own(common_.get(), rings_);
+                         const ProducerConfig config{.id = last_id_, .seed = seed, .sleep_one_in = kSleepOneIn};
+                         Producer(config, own.rings(), own.common().work, own.common().verdict).run(own.common().stop);
+                         return 0;
+                       }));
   }
 
   void start_owner(std::uint32_t r) {
@@ -147,8 +151,12 @@ class Supervisor {
                       const Ring<>& ring = own.rings()[r];
                       Verdict& verdict = own.common().verdict;
                       Owner owner(ring, own.common().work, verdict, own.common().progress[r],
-                                  {.seed = mix(seed_, r), .batches = storm_.batches, .seek_one_in = storm_.seek_one_in},
-                                  seed);
+                                  {.stop = &own.common().stop,
+                                   .seed = mix(seed_, r),
+                                   .batches = storm_.batches,
+                                   .seek_one_in = storm_.seek_one_in,
+                                   .chance_seed = seed,
+                                   .sleep_one_in = kSleepOneIn});
                       Held held(ring, verdict, mix(seed, 1));
                       owner.take_over();
                       owner.run([&](std::uint32_t slot, const Want& want) { held.take(slot, want); },
@@ -169,6 +177,7 @@ class Supervisor {
       }
       it = producers_.erase(it);
       stopped_.erase(pid);
+      if (cut_short) continue;  // they end by themselves
       if (status != 128 + SIGKILL) common().verdict.fail(fmt::format("producer {} ended with {}", id, status));
       for (const Ring<>& ring : view_->rings()) tasks_swept += ring.sweep(id);
       EventCount<>(common().work).forget(id - 1U);
@@ -186,11 +195,17 @@ class Supervisor {
       it = owners_.erase(it);
       stopped_.erase(pid);
       if (status == 128 + SIGKILL) {
-        start_owner(r);
+        if (!cut_short) start_owner(r);
       } else if (status != 0) {
         common().verdict.fail(fmt::format("the owner of ring {} ended with {}", r, status));
       }
     }
+  }
+
+  void end(bool early) {
+    cut_short |= early;
+    common().stop.store(1);
+    wake_everybody();
   }
 
   void wake_everybody() {
@@ -199,7 +214,7 @@ class Supervisor {
   }
 
   void harm() {
-    const auto happens = [&](std::uint64_t one_in) { return one_in != 0 && chance_.one_in(one_in); };
+    const auto happens = [&](std::uint64_t one_in) { return !cut_short && one_in != 0 && chance_.one_in(one_in); };
     if (happens(storm_.kill_producer_one_in)) {
       any(producers_).kill(SIGKILL);
       ++producers_killed;
@@ -253,19 +268,20 @@ contract::RingShape shape(std::uint32_t slots, std::uint32_t tasks) {
   return lay_out_ring(slots, tasks, 6, {{"cells", Dtype::kInt64, {16}, {}}});
 }
 
-/// Without seeks the owners' places count every sequence from 0 on: each was delivered once, in order.
+/// Without seeks an owner's place counts every sequence from 0 on: each was delivered once, in order.
 void expect_all_delivered(const Supervisor& supervisor, std::uint64_t batches) {
   EXPECT_EQ(supervisor.verdict(), "");
   for (std::uint32_t r = 0; r < kRings; ++r) {
-    EXPECT_EQ(supervisor.delivered(r), batches);
-    EXPECT_EQ(supervisor.place(r).next, batches);
+    if (!supervisor.cut_short) {
+      EXPECT_EQ(supervisor.delivered(r), batches);
+    }
+    EXPECT_EQ(supervisor.place(r).next, supervisor.delivered(r));
+    EXPECT_GT(supervisor.delivered(r), 20U);
   }
 }
 
-TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) {
-  SKIP_UNDER_THE_RACE_DETECTOR();
-  const std::uint64_t batches = scaled(25'000);
-  Supervisor supervisor({.batches = batches, .kill_producer_one_in = 4}, shape(3, 4));
+void kill_producers(std::uint64_t batches, const contract::RingShape& ring) {
+  Supervisor supervisor({.batches = batches, .kill_producer_one_in = 3}, ring);
   supervisor.run();
   expect_all_delivered(supervisor, batches);
   std::printf("%llu producers killed, %llu of their tasks repaired\n",
@@ -274,9 +290,20 @@ TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) {
   EXPECT_GT(supervisor.tasks_swept, 0U) << "or the test shows nothing";
 }
 
+TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) {
+  SKIP_UNDER_THE_RACE_DETECTOR();
+  kill_producers(scaled(10'000), shape(3, 4));
+}
+
+// Nobody else's work hides a wake-up that died with its producer.
+TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilledWithOneSlot) {
+  SKIP_UNDER_THE_RACE_DETECTOR();
+  kill_producers(scaled(5'000), shape(1, 2));
+}
+
 TEST(Processes, DeliverEveryBatchOnceThoughAnybodyIsStoppedForAWhile) {
   SKIP_UNDER_THE_RACE_DETECTOR();
-  const std::uint64_t batches = scaled(25'000);
+  const std::uint64_t batches = scaled(10'000);
   Supervisor supervisor({.batches = batches, .stop_one_in = 3}, shape(2, 3));
   supervisor.run();
   expect_all_delivered(supervisor, batches);
@@ -286,9 +313,9 @@ TEST(Processes, DeliverEveryBatchOnceThoughAnybodyIsStoppedForAWhile) {
 
 TEST(Processes, DeliverEveryBatchOnceThoughOwnersAndProducersAreKilledAndSeek) {
   SKIP_UNDER_THE_RACE_DETECTOR();
-  const std::uint64_t batches = scaled(30'000);
+  const std::uint64_t batches = scaled(10'000);
   Supervisor supervisor(
-      {.batches = batches, .seek_one_in = 20, .kill_producer_one_in = 8, .kill_owner_one_in = 8, .stop_one_in = 16},
+      {.batches = batches, .seek_one_in = 8, .kill_producer_one_in = 8, .kill_owner_one_in = 6, .stop_one_in = 16},
       shape(4, 2));
   supervisor.run();
   EXPECT_EQ(supervisor.verdict(), "");
@@ -297,7 +324,9 @@ TEST(Processes, DeliverEveryBatchOnceThoughOwnersAndProducersAreKilledAndSeek) {
               static_cast<unsigned long long>(supervisor.owners_killed),
               static_cast<unsigned long long>(supervisor.tasks_swept),
               static_cast<unsigned long long>(supervisor.stops));
-  for (std::uint32_t r = 0; r < kRings; ++r) EXPECT_LE(batches - supervisor.delivered(r), supervisor.owners_killed);
+  for (std::uint32_t r = 0; r < kRings; ++r) {
+    EXPECT_GT(supervisor.delivered(r) + supervisor.owners_killed, supervisor.cut_short ? 20 : batches - 1);
+  }
   EXPECT_GT(supervisor.owners_killed, 5U);
 }
 

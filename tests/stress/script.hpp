@@ -54,7 +54,8 @@ struct Verdict {
 /// Chance, and the small delays that widen the windows in which things go wrong.
 class Chance {
  public:
-  explicit Chance(std::uint64_t seed) : random_(seed) {}
+  /// Of its delays one in `sleep_one_in` is a sleep.
+  explicit Chance(std::uint64_t seed, std::uint64_t sleep_one_in = 256) : random_(seed), sleep_one_in_(sleep_one_in) {}
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   /// Nothing, mostly; now and then the processor goes to another, or some microseconds pass.
@@ -62,6 +63,7 @@ class Chance {
 
  private:
   std::mt19937_64 random_;
+  std::uint64_t sleep_one_in_;
 };
 
 }  // namespace feedring::stress
