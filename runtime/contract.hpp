@@ -36,10 +36,10 @@
 
 namespace feedring::contract {
 
-inline constexpr std::uint32_t kProtocol = 1;  ///< raise it when the meaning of a word changes and no size does
-inline constexpr std::size_t kLine = 64;       ///< a writer's hot words have cache lines of their own
-inline constexpr std::size_t kPage = 4096;     ///< segments and payloads are laid out in these
-inline constexpr std::uint32_t kMaxTasks = 32; ///< the width of `done`
+inline constexpr std::uint32_t kProtocol = 1;   ///< raise it when the meaning of a word changes and no size does
+inline constexpr std::size_t kLine = 64;        ///< a writer's hot words have cache lines of their own
+inline constexpr std::size_t kPage = 4096;      ///< segments and payloads are laid out in these
+inline constexpr std::uint32_t kMaxTasks = 32;  ///< the width of `done`
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint32_t kMaxProducers = 256;  ///< a node's; the width of an event's waiter mask
 inline constexpr std::uint32_t kMaxTensors = 12;
@@ -88,8 +88,8 @@ inline constexpr PhaseMove kPhaseMoves[] = {
 // ── the task word ────────────────────────────────────────────────────────────────────────────────────────────────
 
 using Claimant = std::uint16_t;
-inline constexpr Claimant kNobody = 0;       ///< zero, because fresh pages are zero
-inline constexpr Claimant kOwner = 0xFFFF;   ///< the ring's rank, which claims only to cancel; 1 … kMaxProducers else
+inline constexpr Claimant kNobody = 0;      ///< zero, because fresh pages are zero
+inline constexpr Claimant kOwner = 0xFFFF;  ///< the ring's rank, which claims only to cancel; 1 … kMaxProducers else
 
 struct TaskWord {
   std::uint32_t turns;  ///< turns in which this task was done
@@ -125,7 +125,7 @@ constexpr Rows rows_of_task(std::uint32_t task, std::uint32_t tasks, std::uint32
 
 /// What became of one row; the `status` tensor holds one byte a row.
 enum class RowStatus : std::uint8_t {
-  kMissing = 0,    ///< nobody wrote it in this turn
+  kMissing = 0,  ///< nobody wrote it in this turn
   kOk = 1,
   kReplaced = 2,   ///< another sample of its class stands in for a failed one
   kZeroed = 3,     ///< failed: zeros, valid = 0
@@ -142,8 +142,8 @@ struct alignas(kLine) Ticket {
   Atom<std::uint64_t> plan;      ///< stale when the ring's plan id is larger
   Atom<std::uint64_t> seed;
   Atom<std::uint64_t> epoch;
-  Atom<std::uint64_t> first;     ///< first ordinal of the valid rows
-  Atom<std::uint32_t> valid;     ///< rows that are `first + row`; the rest repeats (runtime/schedule.hpp)
+  Atom<std::uint64_t> first;  ///< first ordinal of the valid rows
+  Atom<std::uint32_t> valid;  ///< rows that are `first + row`; the rest repeats (runtime/schedule.hpp)
   Atom<std::uint32_t> rows;
 };
 
@@ -163,25 +163,25 @@ struct alignas(kLine) Event {
 };
 
 struct TensorEntry {
-  char name[24];            ///< NUL-terminated
-  std::uint32_t dtype;      ///< feedring::Dtype
-  std::uint32_t dimensions; ///< 1 … 4
-  std::uint64_t shape[4];   ///< shape[0] is the rows of a slot
-  std::uint64_t strides[4]; ///< in elements
-  std::uint64_t offset;     ///< bytes from the start of a slot's payload; a multiple of 64
-  std::uint64_t row_bytes;  ///< bytes of one row; rows are contiguous, row r lies at offset + r·row_bytes
+  char name[24];             ///< NUL-terminated
+  std::uint32_t dtype;       ///< feedring::Dtype
+  std::uint32_t dimensions;  ///< 1 … 4
+  std::uint64_t shape[4];    ///< shape[0] is the rows of a slot
+  std::uint64_t strides[4];  ///< in elements
+  std::uint64_t offset;      ///< bytes from the start of a slot's payload; a multiple of 64
+  std::uint64_t row_bytes;   ///< bytes of one row; rows are contiguous, row r lies at offset + r·row_bytes
 };
 
 /// What the creator writes once, before the stamp.
 struct RingShape {
-  std::uint64_t bytes;            ///< of the whole segment
+  std::uint64_t bytes;  ///< of the whole segment
   std::uint32_t slots;
-  std::uint32_t tasks;            ///< T of each slot
-  std::uint32_t rows;             ///< B of each slot
+  std::uint32_t tasks;  ///< T of each slot
+  std::uint32_t rows;   ///< B of each slot
   std::uint32_t tensors;
-  std::uint64_t control_offset;   ///< slot 0's control block
+  std::uint64_t control_offset;  ///< slot 0's control block
   std::uint64_t control_stride;
-  std::uint64_t payload_offset;   ///< slot 0's payload
+  std::uint64_t payload_offset;  ///< slot 0's payload
   std::uint64_t payload_stride;
   TensorEntry tensor[kMaxTensors];
 };
@@ -226,7 +226,7 @@ struct alignas(kLine) InHand {
   Atom<std::uint64_t> since_ns;  ///< CLOCK_MONOTONIC when the claim or the sample was taken up; 0: nothing in hand
   Atom<std::uint64_t> sample;    ///< index into the feed's data set
   Atom<std::uint32_t> feed;
-  Atom<std::uint32_t> phase;     ///< WorkPhase
+  Atom<std::uint32_t> phase;  ///< WorkPhase
 };
 
 template <template <class> class Atom>
@@ -261,7 +261,8 @@ struct PoolHeader {
   Atom<std::uint64_t> stamp;
   std::uint64_t bytes;
   alignas(kLine) Event<Atom> work;  ///< C++ producers sleep here
-  // Why the pool cannot serve any more, for every rank of the node: text first, then `broken` = feedring::ErrorKind + 1.
+  // Why the pool cannot serve any more, for every rank of the node: text first, then `broken` = feedring::ErrorKind
+  // + 1.
   alignas(kLine) Atom<std::uint32_t> broken;
   std::uint32_t why_length;
   char why[504];
@@ -275,9 +276,9 @@ struct PoolHeader {
 inline constexpr std::uint64_t kRingMagic = 0x31474e4952444546;  ///< "FEDRING1"
 inline constexpr std::uint64_t kPoolMagic = 0x314c4f4f50444546;  ///< "FEDPOOL1"
 
-/// FNV-1a over the sizes and main offsets above and the protocol number: builds with another layout refuse each other at
-/// attach instead of reading each other's words wrongly. tests/abi compares every field with a recorded dump and demands
-/// another kProtocol for any difference, so that a swap of two fields of one size shows here too.
+/// FNV-1a over the sizes and main offsets above and the protocol number: builds with another layout refuse each other
+/// at attach instead of reading each other's words wrongly. tests/abi compares every field with a recorded dump and
+/// demands another kProtocol for any difference, so that a swap of two fields of one size shows here too.
 constexpr std::uint64_t fingerprint() noexcept {
   using Header = RingHeader<std::atomic>;
   using Pool = PoolHeader<std::atomic>;

@@ -78,9 +78,10 @@ UniqueFd connect_to(const PoolAddress& address) {
   }
   const Peer peer = peer_of(socket.get());
   if (peer.uid != ::geteuid()) {
-    throw Error(ErrorKind::kRefused, fmt::format("the pool at {} belongs to uid {}, this process to uid {}; start a pool "
-                                                 "of your own or set FEEDRING_POOL",
-                                                 address, peer.uid, ::geteuid()));
+    throw Error(ErrorKind::kRefused,
+                fmt::format("the pool at {} belongs to uid {}, this process to uid {}; start a pool "
+                            "of your own or set FEEDRING_POOL",
+                            address, peer.uid, ::geteuid()));
   }
   return socket;
 }

@@ -20,8 +20,8 @@ namespace feedring {
 
 struct Message;
 
-/// Where a pool listens: the path of a socket file where it begins with '/', else an abstract name, which leaves nothing
-/// behind and is private to a network namespace (pool_name.hpp makes them).
+/// Where a pool listens: the path of a socket file where it begins with '/', else an abstract name, which leaves
+/// nothing behind and is private to a network namespace (pool_name.hpp makes them).
 using PoolAddress = std::string;
 
 /// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost).

@@ -36,8 +36,8 @@ class EventCount {
   template <class Scan>
   bool wait(std::uint32_t sleeper, std::uint64_t slice_ns, Scan&& scan) {
     const std::uint64_t bit = std::uint64_t{1} << (sleeper % 64);
-    event_->waiters[sleeper / 64].fetch_or(bit, std::memory_order_seq_cst);                   // W1
-    const std::uint32_t seen = event_->sequence.load(std::memory_order_seq_cst);              // W2
+    event_->waiters[sleeper / 64].fetch_or(bit, std::memory_order_seq_cst);       // W1
+    const std::uint32_t seen = event_->sequence.load(std::memory_order_seq_cst);  // W2
     const bool found = scan();
     if (!found) futex_wait(&event_->sequence, seen, slice_ns);
     forget(sleeper);

@@ -8,7 +8,8 @@
 
 namespace feedring {
 
-/// How the bytes of one image lie: NHWC is interleaved (channels_last), NCHW planar. The tensor is (B, 3, H, W) in both.
+/// How the bytes of one image lie: NHWC is interleaved (channels_last), NCHW planar. The tensor is (B, 3, H, W) in
+/// both.
 enum class Layout : std::uint8_t { kNhwc = 0, kNchw = 1 };
 
 constexpr std::string_view name_of(Layout layout) noexcept { return layout == Layout::kNhwc ? "NHWC" : "NCHW"; }

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 // Newer than Debian 12's headers; the value is the kernel's ABI.
 #ifndef SO_PEERPIDFD
@@ -28,9 +31,7 @@ bool is_dead(int pidfd, int timeout_ms) {
   return rc == 1 && (poll_fd.revents & POLLIN) != 0;
 }
 
-bool send_signal(int pidfd, int signal) {
-  return ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0;
-}
+bool send_signal(int pidfd, int signal) { return ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0; }
 
 Peer peer_of(int socket) {
   ucred credentials{};
@@ -51,6 +52,21 @@ std::uint64_t cpu_ns_of(pid_t pid) {
   timespec used{};
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+std::uint64_t minor_faults_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // proc(5): the name in parentheses may hold anything; minflt is the 8th field after it.
+  const std::size_t after = line.rfind(')');
+  if (after == std::string::npos) return 0;
+  std::istringstream fields(line.substr(after + 1));
+  std::string skipped;
+  for (int i = 0; i < 7; ++i) fields >> skipped;
+  std::uint64_t faults = 0;
+  fields >> faults;
+  return faults;
 }
 
 }  // namespace feedring

@@ -34,4 +34,7 @@ struct Peer {
 /// CPU time of a living process in nanoseconds, user and system, all threads; 0 where it is gone.
 [[nodiscard]] std::uint64_t cpu_ns_of(pid_t pid);
 
+/// Page faults without input or output that a process has taken; 0 where it is gone.
+[[nodiscard]] std::uint64_t minor_faults_of(pid_t pid);
+
 }  // namespace feedring

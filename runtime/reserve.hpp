@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserving the pages of a memfd without being killed for it. A memfd knows no ENOSPC: fallocate on too large a one ends
-// in the OOM killer.
+// Reserving the pages of a memfd without being killed for it. A memfd knows no ENOSPC: fallocate on too large a one
+// ends in the OOM killer.
 #pragma once
 
 #include <cstdint>

@@ -2,24 +2,16 @@
 // `feedring bench`: how fast batches arrive. Ranks are processes that drain as fast as they can (feedring-drain).
 #include "producers/cli/bench.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <feedring/error.hpp>
 #include <list>
 #include <memory>
 
-#include "producers/cli/launcher.hpp"
-#include "producers/cli/output.hpp"
+#include "producers/cli/bench_rank.hpp"
 #include "producers/cli/programs.hpp"
-#include "producers/cli/run.hpp"
 #include "producers/cli/signals.hpp"
 #include "producers/pool/supervisor.hpp"
 #include "runtime/futex.hpp"
@@ -46,17 +38,6 @@ std::string add_hex(const std::string& a, const std::string& b) {
   return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
 }
 
-// One rank: its process, what it says, and the pipe that starts its window.
-struct Drain {
-  explicit Drain(boost::asio::io_context& io) : out(io) {}
-  pid_t pid = 0;
-  UniqueFd in;
-  boost::asio::posix::stream_descriptor out;
-  std::string buffer;
-  bool first = false;
-  std::optional<nlohmann::json> result;
-};
-
 class Bench {
  public:
   explicit Bench(const BenchOptions& options)
@@ -64,8 +45,7 @@ class Bench {
         io_(1),
         address_(pool_name_of(::geteuid(), "bench-" + process_identity(), "n0")),
         signals_(
-            io_, [this](int number, bool) { interrupted(number); },
-            [this](pid_t pid) { return owns(pid); }) {}
+            io_, [this](int number, bool) { interrupted(number); }, [this](pid_t pid) { return owns(pid); }) {}
 
   BenchResult run() {
     UniqueFd listener = listen_at(address_);
@@ -78,16 +58,10 @@ class Bench {
     supervise.producers = options_.producers;
     supervise.ranks = options_.ranks;
     supervise.producer_program = libexec_program("feedring-producer");
-    try {
-      supervisor_ = std::make_unique<Supervisor>(io_, std::move(supervise), std::move(listener));
-    } catch (...) {
-      end_ranks();
-      throw;
-    }
+    supervisor_ = std::make_unique<Supervisor>(io_, std::move(supervise), std::move(listener));
     boost::asio::steady_timer timer(io_);
     watch_warm_up(timer);
     io_.run();
-    end_ranks();
     if (supervisor_->broken()) throw Error(*supervisor_->broken());
     if (error_) throw Error(*error_);
     return std::move(result_);
@@ -95,81 +69,43 @@ class Bench {
 
  private:
   void start_rank(std::uint32_t rank) {
-    Drain& drain = drains_.emplace_back(io_);
-    int in[2];
-    int out[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
-      throw Error(ErrorKind::kInternal, fmt::format("pipe failed: {}", std::strerror(errno)));
-    const UniqueFd their_in(in[0]);
-    const UniqueFd their_out(out[1]);
-    drain.in.reset(in[1]);
-    drain.out.assign(out[0]);
-
-    std::vector<std::string> command = {libexec_program("feedring-drain").string(),
-                                        "--feed", options_.config.feeds[0].name,
-                                        "--pool", address_,
-                                        "--rank", std::to_string(rank),
-                                        "--world", std::to_string(options_.ranks),
-                                        "--warm-batches", std::to_string(kWarmBatches)};
+    std::vector<std::string> arguments = {"--feed", options_.config.feeds[0].name};
+    const auto add = [&](const char* name, const std::string& value) {
+      arguments.insert(arguments.end(), {name, value});
+    };
+    add("--pool", address_);
+    add("--rank", std::to_string(rank));
+    add("--world", std::to_string(options_.ranks));
+    add("--warm-batches", std::to_string(kWarmBatches));
     if (options_.epochs) {
-      command.insert(command.end(), {"--epochs", std::to_string(*options_.epochs)});
+      add("--epochs", std::to_string(*options_.epochs));
     } else {
-      command.insert(command.end(), {"--seconds", fmt::format("{}", options_.seconds)});
+      add("--seconds", fmt::format("{}", options_.seconds));
     }
-    std::vector<char*> argv;
-    for (std::string& text : command) argv.push_back(text.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, their_in.get(), STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, their_out.get(), STDOUT_FILENO);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    const int rc = ::posix_spawn(&drain.pid, argv[0], &actions, &attributes, argv.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (rc != 0) throw Error(ErrorKind::kInternal, fmt::format("{} cannot be started: {}", command[0], std::strerror(rc)));
-    listen_to(drain);
+    ranks_.emplace_back(
+        io_, arguments, [this](BenchRank& from, const nlohmann::json& message) { heard(from, message); },
+        // It has printed its reason on our standard error.
+        [this](int code) {
+          fail(ErrorKind::kPoolGone, fmt::format("a benchmark rank ended early with code {}", code));
+        });
   }
 
-  void listen_to(Drain& drain) {
-    drain.out.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                         [this, &drain](const boost::system::error_code& error) {
-                           if (error) return;
-                           char chunk[4096];
-                           const ssize_t got = ::read(drain.out.native_handle(), chunk, sizeof chunk);
-                           if (got < 0 && errno == EINTR) return listen_to(drain);
-                           if (got <= 0) return ended(drain);
-                           drain.buffer.append(chunk, static_cast<std::size_t>(got));
-                           for (std::size_t end = 0; (end = drain.buffer.find('\n')) != std::string::npos;) {
-                             const std::string line = drain.buffer.substr(0, end);
-                             drain.buffer.erase(0, end + 1);
-                             heard(drain, nlohmann::json::parse(line, nullptr, false));
-                           }
-                           listen_to(drain);
-                         });
-  }
-
-  void heard(Drain& drain, const nlohmann::json& message) {
+  void heard(BenchRank& rank, const nlohmann::json& message) {
     if (message.value("event", "") == "first") {
-      drain.first = true;
+      rank.first = true;
       cold_first_ns_ = monotonic_ns() - options_.started_ns;
-      if (std::all_of(drains_.begin(), drains_.end(), [](const Drain& d) { return d.first; })) open_window();
+      if (std::all_of(ranks_.begin(), ranks_.end(), [](const BenchRank& r) { return r.first; })) open_window();
     } else if (message.value("event", "") == "result") {
-      drain.result = message;
-      if (std::all_of(drains_.begin(), drains_.end(), [](const Drain& d) { return d.result.has_value(); })) finish();
+      rank.result = message;
+      if (std::all_of(ranks_.begin(), ranks_.end(), [](const BenchRank& r) { return r.result.has_value(); })) finish();
     }
   }
 
   void open_window() {
     cpu_at_start_ = supervisor_->producers().cpu_ns() + own_cpu_ns();
     failed_at_start_ = supervisor_->failed();
-    for (const Drain& drain : drains_) {
-      if (::write(drain.in.get(), "\n", 1) != 1) fail(ErrorKind::kPoolGone, "a rank ended before its window began");
+    for (BenchRank& rank : ranks_) {
+      if (!rank.go()) fail(ErrorKind::kPoolGone, "a rank ended before its window began");
     }
   }
 
@@ -219,8 +155,8 @@ class Bench {
     double rank_futex = 0;
     double rank_batches = 0;
     std::vector<std::string> digests;
-    for (const Drain& drain : drains_) {
-      const nlohmann::json& r = *drain.result;
+    for (const BenchRank& rank : ranks_) {
+      const nlohmann::json& r = *rank.result;
       images += r.value("images", 0.0);
       longest = std::max(longest, r.value("seconds", 0.0));
       wait += r.value("wait_s", 0.0);
@@ -231,9 +167,9 @@ class Bench {
       rank_batches += r.value("warm_batches", 0.0);
       const auto own = r.value("digest", std::vector<std::string>{});
       // Every rank completes the same epochs; in a timed run one may be a little ahead of another.
-      if (&drain == &drains_.front()) digests = own;
+      if (&rank == &ranks_.front()) digests = own;
       digests.resize(std::min(digests.size(), own.size()));
-      if (&drain != &drains_.front())
+      if (&rank != &ranks_.front())
         for (std::size_t e = 0; e < digests.size(); ++e) digests[e] = add_hex(digests[e], own[e]);
     }
     nlohmann::ordered_json& json = result_.json;
@@ -268,16 +204,6 @@ class Bench {
     supervisor_->stop();
   }
 
-  void ended(Drain& drain) {
-    drain.out.close();
-    if (drain.result) return;
-    int status = 0;
-    ::waitpid(drain.pid, &status, 0);
-    drain.pid = 0;
-    // It has printed its reason on our standard error.
-    fail(ErrorKind::kPoolGone, fmt::format("a benchmark rank ended early with code {}", exit_code_of(status)));
-  }
-
   void interrupted(int number) { fail(ErrorKind::kInternal, fmt::format("interrupted by signal {}", number)); }
 
   void fail(ErrorKind kind, const std::string& why) {
@@ -288,17 +214,7 @@ class Bench {
 
   [[nodiscard]] bool owns(pid_t pid) const {
     return (supervisor_ && supervisor_->producers().owns(pid)) ||
-           std::any_of(drains_.begin(), drains_.end(), [pid](const Drain& drain) { return drain.pid == pid; });
-  }
-
-  void end_ranks() {
-    for (Drain& drain : drains_) {
-      if (drain.pid == 0) continue;
-      drain.in.reset();
-      if (!drain.result) ::kill(drain.pid, SIGKILL);
-      ::waitpid(drain.pid, nullptr, 0);
-      drain.pid = 0;
-    }
+           std::any_of(ranks_.begin(), ranks_.end(), [pid](const BenchRank& rank) { return rank.pid() == pid; });
   }
 
   const BenchOptions& options_;
@@ -306,7 +222,7 @@ class Bench {
   std::string address_;
   Signals signals_;
   std::unique_ptr<Supervisor> supervisor_;
-  std::list<Drain> drains_;
+  std::list<BenchRank> ranks_;
   std::optional<Error> error_;
   std::optional<Sample> warm_;
   std::uint64_t cold_first_ns_ = 0;

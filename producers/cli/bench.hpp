@@ -11,7 +11,7 @@
 namespace feedring::cli {
 
 struct BenchOptions {
-  Config config;                        ///< with one feed
+  Config config;  ///< with one feed
   std::uint32_t producers = 1;
   std::uint32_t ranks = 1;              ///< processes
   double seconds = 5;                   ///< of the window; not used where epochs is set

@@ -51,13 +51,17 @@ void add_bench(CLI::App& app, Exit& exit) {
       "  feedring bench photos/\n"
       "  feedring bench -c feed.toml --feed train --ranks 2 --seconds 20 --json");
   add_feed_options(*command, arguments->choice);
-  command->add_option("--batch-size", arguments->batch_size, "Per rank (default: the feed's, or 64)")->check(CLI::Range(1U, 1U << 20));
+  command->add_option("--batch-size", arguments->batch_size, "Per rank (default: the feed's, or 64)")
+      ->check(CLI::Range(1U, 1U << 20));
   command->add_option("--size", arguments->size, "Pixels a side, for a plain folder")->check(CLI::Range(1U, 16384U));
   command->add_option("--producers", arguments->producers, "Producer processes (default: the granted cores)")
       ->check(CLI::Range(1U, contract::kMaxProducers));
   command->add_option("--ranks", arguments->ranks, "Rank processes")->check(CLI::Range(1U, 1024U));
-  CLI::Option* seconds = command->add_option("--seconds", arguments->seconds, "Length of the window")->check(CLI::PositiveNumber);
-  command->add_option("--epochs", arguments->epochs, "Whole epochs instead of a time")->check(CLI::PositiveNumber)->excludes(seconds);
+  CLI::Option* seconds =
+      command->add_option("--seconds", arguments->seconds, "Length of the window")->check(CLI::PositiveNumber);
+  command->add_option("--epochs", arguments->epochs, "Whole epochs instead of a time")
+      ->check(CLI::PositiveNumber)
+      ->excludes(seconds);
   command->add_option("--seed", arguments->seed, "Seed of the plan");
   command->add_flag("--json", arguments->json, "One JSON object");
   command->callback([arguments, &exit] {

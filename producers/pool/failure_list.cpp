@@ -30,8 +30,8 @@ FailureList::FailureList(const std::optional<std::filesystem::path>& file) {
   if (!file) return;
   file_.open(*file, std::ios::app);
   if (!file_) {
-    throw Error(ErrorKind::kUsage, fmt::format("the list of failures {} cannot be written: {}", file->string(),
-                                               std::strerror(errno)));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the list of failures {} cannot be written: {}", file->string(), std::strerror(errno)));
   }
 }
 

@@ -20,10 +20,7 @@ Pipeline pipeline_of(const FeedSpec& spec) {
 }  // namespace
 
 FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
-    : number_(number),
-      spec_(std::move(spec)),
-      index_(Index::attach(index_fd)),
-      pipeline_(pipeline_of(spec_)) {
+    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), pipeline_(pipeline_of(spec_)) {
   directory_.reset(::open(std::string(index_.root()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_) {
     throw Error(ErrorKind::kData, fmt::format("feed '{}': the data directory {} cannot be opened: {}", spec_.name,

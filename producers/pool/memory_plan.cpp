@@ -25,7 +25,8 @@ MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, 
   plan.total = plan.producer_bytes;
   for (const NodeFeed& feed : feeds) {
     const contract::RingShape shape = ring_shape_of(feed, producers, std::max(ranks, 1U));
-    plan.feeds.push_back({feed.spec.name, shape.bytes, size_of(feed.index_fd.get()), feed.spec.slots, feed.spec.batch_size});
+    plan.feeds.push_back(
+        {feed.spec.name, shape.bytes, size_of(feed.index_fd.get()), feed.spec.slots, feed.spec.batch_size});
     plan.total += ranks * shape.bytes;
     // The supervisor, every producer and one rank map each ring.
     plan.page_table_bytes += ranks * ((producers + 2) * page_table_bytes(shape.bytes) + page_index_bytes(shape.bytes));

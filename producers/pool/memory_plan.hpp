@@ -15,7 +15,7 @@ namespace feedring {
 struct MemoryPlan {
   struct FeedPart {
     std::string name;
-    std::uint64_t ring_bytes;   ///< of one rank
+    std::uint64_t ring_bytes;  ///< of one rank
     std::uint64_t index_bytes;
     std::uint32_t slots;
     std::uint32_t batch_size;

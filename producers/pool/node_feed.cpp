@@ -21,10 +21,11 @@ namespace {
 void report(const FeedSpec& spec, const Scan& scan) {
   for (const std::string& warning : scan.warnings) spdlog::warn("feed '{}': {}", spec.name, warning);
   if (!scan.skipped.empty()) {
-    spdlog::info("feed '{}': {} files are no samples ({} hidden, {} stray, {} beside the class folders, {} empty); "
-                 "`feedring check` lists them",
-                 spec.name, scan.skipped.size(), scan.skipped_as(Skip::kHidden), scan.skipped_as(Skip::kStray),
-                 scan.skipped_as(Skip::kBesideClasses), scan.skipped_as(Skip::kEmpty));
+    spdlog::info(
+        "feed '{}': {} files are no samples ({} hidden, {} stray, {} beside the class folders, {} empty); "
+        "`feedring check` lists them",
+        spec.name, scan.skipped.size(), scan.skipped_as(Skip::kHidden), scan.skipped_as(Skip::kStray),
+        scan.skipped_as(Skip::kBesideClasses), scan.skipped_as(Skip::kEmpty));
   }
 }
 
@@ -49,7 +50,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
 std::vector<NodeFeed> open_feeds(const Config& config) {
   std::vector<std::optional<NodeFeed>> opened(config.feeds.size());
   const auto number_of = [&](const std::string& name) {
-    const auto found = std::find_if(config.feeds.begin(), config.feeds.end(), [&](const auto& f) { return f.name == name; });
+    const auto found =
+        std::find_if(config.feeds.begin(), config.feeds.end(), [&](const auto& f) { return f.name == name; });
     return static_cast<std::size_t>(found - config.feeds.begin());
   };
   // A feed that takes its class numbers from another waits for that one.
@@ -63,7 +65,8 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
       opened[i] = open_feed(config.feeds[i], from ? &names : nullptr);
       --left;
     }
-    if (left == before) throw Error(ErrorKind::kUsage, "classes_from goes in a circle: one feed must number its own classes");
+    if (left == before)
+      throw Error(ErrorKind::kUsage, "classes_from goes in a circle: one feed must number its own classes");
   }
   std::vector<NodeFeed> feeds;
   for (auto& feed : opened) feeds.push_back(std::move(*feed));

@@ -87,13 +87,15 @@ class Producer {
     pool_ = Mapping(message.take(0).get(), Mapping::Access::kReadWrite, sizeof(contract::PoolHeader<std::atomic>));
     pool_.populate(0, pool_.size());
     auto& header = *reinterpret_cast<contract::PoolHeader<std::atomic>*>(pool_.data());
-    worker_ = std::make_unique<Worker>(arguments_.identity, header, [this](const Failure& failure) { report(failure); });
+    worker_ =
+        std::make_unique<Worker>(arguments_.identity, header, [this](const Failure& failure) { report(failure); });
     std::thread([this] { worker_->run(); }).detach();
   }
 
   void take_feed(Message& message) {
     const auto number = message.body.at("number").get<std::uint32_t>();
-    auto feed = std::make_shared<FeedContext>(number, feed_spec_from_json(message.body.at("spec")), message.take(0).get());
+    auto feed =
+        std::make_shared<FeedContext>(number, feed_spec_from_json(message.body.at("spec")), message.take(0).get());
     const std::scoped_lock lock(feeds_mutex_);
     feeds_[number] = std::move(feed);
   }

@@ -14,9 +14,8 @@
 #include <algorithm>
 #include <cstring>
 #include <feedring/error.hpp>
-#include <fstream>
-#include <sstream>
 
+#include "producers/pool/in_hand.hpp"
 #include "runtime/control.hpp"
 #include "runtime/event_count.hpp"
 #include "runtime/message.hpp"
@@ -35,6 +34,11 @@ constexpr std::uint32_t kMaxFruitlessStarts = 5;
 // A killed process that is still there after this is stuck in the kernel.
 constexpr std::uint64_t kBurialDeadline = 5 * kSecond;
 
+std::uint64_t cpu_ns_in(const rusage& usage) {
+  return static_cast<std::uint64_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * kSecond +
+         static_cast<std::uint64_t>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
 bool caused_by_a_file(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGILL || signal == SIGFPE;
 }
@@ -52,7 +56,7 @@ struct ProducerSet::Process {
   boost::asio::posix::stream_descriptor death;    // its pidfd
   std::uint64_t tasks_at_start = 0;
   std::uint32_t fruitless_starts = 0;
-  std::uint64_t killed_for_hang_ns = 0;           // 0: not killed by us
+  std::uint64_t killed_for_hang_ns = 0;  // 0: not killed by us
 };
 
 ProducerSet::ProducerSet(boost::asio::io_context& io, std::filesystem::path program, const std::vector<NodeFeed>& feeds,
@@ -89,8 +93,11 @@ void ProducerSet::spawn(Process& process) {
   UniqueFd ours(pair[0]);
   UniqueFd theirs(pair[1]);
 
-  const std::string arguments[] = {program_.string(), std::to_string(kChannelInChild), std::to_string(::getpid()),
-                                   std::to_string(process.claimant), std::to_string(process.position),
+  const std::string arguments[] = {program_.string(),
+                                   std::to_string(kChannelInChild),
+                                   std::to_string(::getpid()),
+                                   std::to_string(process.claimant),
+                                   std::to_string(process.position),
                                    std::to_string(producers_.size())};
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -153,18 +160,18 @@ void ProducerSet::watch_death(Process& process) {
 }
 
 void ProducerSet::watch_channel(Process& process) {
-  process.channel.async_wait(
-      boost::asio::posix::stream_descriptor::wait_read, [this, &process](const boost::system::error_code& error) {
-        if (error || stopping_) return;
-        try {
-          if (auto message = receive_message(process.channel.native_handle(), 0)) {
-            if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
-          }
-        } catch (const Error&) {
-          return;  // closed: its pidfd tells the rest
-        }
-        watch_channel(process);
-      });
+  process.channel.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                             [this, &process](const boost::system::error_code& error) {
+                               if (error || stopping_) return;
+                               try {
+                                 if (auto message = receive_message(process.channel.native_handle(), 0)) {
+                                   if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
+                                 }
+                               } catch (const Error&) {
+                                 return;  // closed: its pidfd tells the rest
+                               }
+                               watch_channel(process);
+                             });
 }
 
 // The death is confirmed: its pidfd has fired.
@@ -173,10 +180,7 @@ void ProducerSet::bury(Process& process) {
   rusage usage{};
   while (::wait4(process.pid, &status, 0, &usage) < 0 && errno == EINTR) {
   }
-  const auto ns = [](const timeval& time) {
-    return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_usec) * 1000;
-  };
-  cpu_of_dead_ns_ += ns(usage.ru_utime) + ns(usage.ru_stime);
+  cpu_of_dead_ns_ += cpu_ns_in(usage);
   // What it managed to say before it died.
   try {
     while (auto message = receive_message(process.channel.native_handle(), 0)) {
@@ -204,7 +208,8 @@ void ProducerSet::bury(Process& process) {
   try {
     spawn(process);
   } catch (const Error& error) {
-    callbacks_.on_broken(error.kind(), fmt::format("producer {} could not be replaced: {}", process.claimant, error.what()));
+    callbacks_.on_broken(error.kind(),
+                         fmt::format("producer {} could not be replaced: {}", process.claimant, error.what()));
   }
 }
 
@@ -226,36 +231,11 @@ std::string ProducerSet::charge(const Process& process, int wait_status) {
                           ? fmt::format("by signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)))
                           : fmt::format("with exit code {}", WEXITSTATUS(wait_status));
   if (process.killed_for_hang_ns != 0) cause = "because it was killed for a sample that took too long";
-  const bool file_may_be_to_blame =
-      process.killed_for_hang_ns != 0 || (WIFSIGNALED(wait_status) && caused_by_a_file(WTERMSIG(wait_status)));
-
-  // Its words may hold anything: copy, validate, use.
-  const auto& hand = pool().producer[process.claimant - 1].in_hand;
-  const std::uint64_t since = hand.since_ns.load(std::memory_order_acquire);
-  const std::uint64_t sample = hand.sample.load(std::memory_order_relaxed);
-  const std::uint32_t feed = hand.feed.load(std::memory_order_relaxed);
-  const auto phase = static_cast<WorkPhase>(hand.phase.load(std::memory_order_relaxed));
-  if (since == 0 || (phase != WorkPhase::kRead && phase != WorkPhase::kDecode)) return cause;
-  if (feed >= feeds_.size() || sample >= feeds_[feed].index.size()) return cause;
-  cause += fmt::format(" while it {} {}", phase == WorkPhase::kRead ? "read" : "decoded", feeds_[feed].index.path(sample));
-  if (!file_may_be_to_blame) return cause;
-
-  const std::uint32_t count = pool().suspects.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    auto& suspect = pool().suspect[i];
-    if (suspect.sample.load(std::memory_order_relaxed) == sample && suspect.feed.load(std::memory_order_relaxed) == feed) {
-      suspect.crashes.fetch_add(1, std::memory_order_relaxed);
-      return cause;
-    }
-  }
-  if (count < contract::kMaxSuspects) {
-    auto& suspect = pool().suspect[count];
-    suspect.sample.store(sample, std::memory_order_relaxed);
-    suspect.feed.store(feed, std::memory_order_relaxed);
-    suspect.crashes.store(1, std::memory_order_relaxed);
-    pool().suspects.store(count + 1, std::memory_order_release);
-  }
-  return cause;
+  const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
+  if (!held) return cause;
+  const bool crashed = WIFSIGNALED(wait_status) && caused_by_a_file(WTERMSIG(wait_status));
+  if (process.killed_for_hang_ns != 0 || crashed) suspect(pool(), *held);
+  return cause + fmt::format(" while it {} {}", held->phase == WorkPhase::kRead ? "read" : "decoded", held->path);
 }
 
 void ProducerSet::check_deadlines(std::uint64_t late_ns) {
@@ -263,22 +243,16 @@ void ProducerSet::check_deadlines(std::uint64_t late_ns) {
   if (late_ns > kSecond) blameless_until_ns_ = now;
   for (Process& process : producers_) {
     if (!process.death.is_open()) continue;
-    if (process.killed_for_hang_ns != 0) {
-      if (now - process.killed_for_hang_ns > kBurialDeadline) {
-        const std::uint64_t sample =
-            pool().producer[process.claimant - 1].in_hand.sample.load(std::memory_order_relaxed);
-        const std::uint32_t feed = pool().producer[process.claimant - 1].in_hand.feed.load(std::memory_order_relaxed);
-        const bool known = feed < feeds_.size() && sample < feeds_[feed].index.size();
-        callbacks_.on_broken(ErrorKind::kDeadline,
-                             fmt::format("producer {} (pid {}) was killed and does not die: it is stuck in the kernel{}; "
-                                         "check the file system and the storage behind it",
-                                         process.claimant, process.pid,
-                                         known ? fmt::format(" with {}", feeds_[feed].index.path(sample)) : ""));
-        return;
-      }
-      continue;
+    if (process.killed_for_hang_ns == 0) {
+      blame_hang(process, now);
+    } else if (now - process.killed_for_hang_ns > kBurialDeadline) {
+      const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
+      callbacks_.on_broken(ErrorKind::kDeadline,
+                           fmt::format("producer {} (pid {}) was killed and does not die: it is stuck in the kernel{}; "
+                                       "check the file system and the storage behind it",
+                                       process.claimant, process.pid, held ? " with " + held->path : ""));
+      return;
     }
-    blame_hang(process, now);
   }
 }
 
@@ -287,7 +261,7 @@ void ProducerSet::blame_hang(Process& process, std::uint64_t now) {
   const std::uint64_t since = hand.since_ns.load(std::memory_order_acquire);
   if (since == 0) return;
   const std::uint32_t feed = hand.feed.load(std::memory_order_relaxed);
-  const double limit = feed < feeds_.size() ? feeds_[feed].spec.item_deadline_s : feeds_[0].spec.item_deadline_s;
+  const double limit = feeds_[feed < feeds_.size() ? feed : 0].spec.item_deadline_s;
   const std::uint64_t from = std::max(since, blameless_until_ns_);
   if (now < from || static_cast<double>(now - from) < limit * 1e9) return;
   process.killed_for_hang_ns = now;
@@ -310,14 +284,14 @@ void ProducerSet::stop() {
     }
     rusage usage{};
     ::wait4(process.pid, nullptr, 0, &usage);
-    cpu_of_dead_ns_ += static_cast<std::uint64_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * kSecond +
-                       static_cast<std::uint64_t>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+    cpu_of_dead_ns_ += cpu_ns_in(usage);
     process.death.close();
   }
 }
 
 bool ProducerSet::owns(pid_t pid) const {
-  return std::any_of(producers_.begin(), producers_.end(), [pid](const Process& process) { return process.pid == pid; });
+  return std::any_of(producers_.begin(), producers_.end(),
+                     [pid](const Process& process) { return process.pid == pid; });
 }
 
 std::uint64_t ProducerSet::cpu_ns() const {
@@ -330,19 +304,7 @@ std::uint64_t ProducerSet::cpu_ns() const {
 
 std::uint64_t ProducerSet::minor_faults() const {
   std::uint64_t sum = 0;
-  for (const Process& process : producers_) {
-    std::ifstream file(fmt::format("/proc/{}/stat", process.pid));
-    std::string line;
-    std::getline(file, line);
-    // proc(5): the name in parentheses may hold anything; minflt is the 8th field after it.
-    const std::size_t after = line.rfind(')');
-    if (after == std::string::npos) continue;
-    std::istringstream fields(line.substr(after + 1));
-    std::string skipped;
-    for (int i = 0; i < 7; ++i) fields >> skipped;
-    std::uint64_t faults = 0;
-    if (fields >> faults) sum += faults;
-  }
+  for (const Process& process : producers_) sum += minor_faults_of(process.pid);
   return sum;
 }
 
@@ -363,13 +325,9 @@ nlohmann::json ProducerSet::status() const {
                             {"idle_s", static_cast<double>(block.counters.idle_ns.load(relaxed)) * 1e-9},
                             {"futex_calls", block.counters.futex_calls.load(relaxed)},
                             {"cpu_s", static_cast<double>(cpu_ns_of(process.pid)) * 1e-9}};
-    const std::uint64_t since = block.in_hand.since_ns.load(relaxed);
-    const std::uint32_t feed = block.in_hand.feed.load(relaxed);
-    const std::uint64_t sample = block.in_hand.sample.load(relaxed);
-    if (since != 0 && since < now && feed < feeds_.size() && sample < feeds_[feed].index.size()) {
-      entry["in_hand"] = {{"path", feeds_[feed].index.path(sample)},
-                          {"seconds", static_cast<double>(now - since) * 1e-9}};
-    }
+    const auto held = held_sample(block.in_hand, feeds_);
+    if (held && held->since_ns < now)
+      entry["in_hand"] = {{"path", held->path}, {"seconds", static_cast<double>(now - held->since_ns) * 1e-9}};
     list.push_back(std::move(entry));
   }
   return list;

@@ -22,7 +22,7 @@ namespace feedring {
 class ProducerSet {
  public:
   struct Callbacks {
-    std::function<void(const nlohmann::json&)> on_failure;      ///< a failed sample, as the producer reports it
+    std::function<void(const nlohmann::json&)> on_failure;         ///< a failed sample, as the producer reports it
     std::function<void(ErrorKind, const std::string&)> on_broken;  ///< the pool cannot go on
   };
 

@@ -54,13 +54,15 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
                               local_rank, name, owner.pid, owner.rank));
     }
     if (owner.world != world) {
-      throw Error(ErrorKind::kRefused, fmt::format("rank {} says that the world size is {}, rank {} (process {}) said {}: "
-                                                   "ranks of one job must agree",
-                                                   rank, world, owner.rank, owner.pid, owner.world));
+      throw Error(ErrorKind::kRefused,
+                  fmt::format("rank {} says that the world size is {}, rank {} (process {}) said {}: "
+                              "ranks of one job must agree",
+                              rank, world, owner.rank, owner.pid, owner.world));
     }
     if (owner.rank == rank) {
-      throw Error(ErrorKind::kRefused, fmt::format("rank {} of feed '{}' is attached already, as local rank {} (process {})",
-                                                   rank, name, owner.local_rank, owner.pid));
+      throw Error(ErrorKind::kRefused,
+                  fmt::format("rank {} of feed '{}' is attached already, as local rank {} (process {})", rank, name,
+                              owner.local_rank, owner.pid));
     }
   }
   if (local_world > rings_.ranks()) make_rings_(local_world);
@@ -117,13 +119,14 @@ nlohmann::json RankDesk::status() const {
       ++phases[static_cast<std::size_t>(word.phase)];
       if (word.phase == contract::Phase::kOffered && ring->ring.full(word)) ++ready;
     }
-    nlohmann::json entry = {{"feed", feeds_[ring->feed].spec.name},
-                            {"local_rank", ring->local_rank},
-                            {"batches", header.batches.load(relaxed)},
-                            {"samples", header.samples.load(relaxed)},
-                            {"wait_s", static_cast<double>(header.wait_ns.load(relaxed)) * 1e-9},
-                            {"waiting", header.waiting.load(relaxed) != 0},
-                            {"slots", {{"idle", phases[0]}, {"offered", phases[1] - ready}, {"ready", ready}, {"leased", phases[2]}}}};
+    nlohmann::json entry = {
+        {"feed", feeds_[ring->feed].spec.name},
+        {"local_rank", ring->local_rank},
+        {"batches", header.batches.load(relaxed)},
+        {"samples", header.samples.load(relaxed)},
+        {"wait_s", static_cast<double>(header.wait_ns.load(relaxed)) * 1e-9},
+        {"waiting", header.waiting.load(relaxed) != 0},
+        {"slots", {{"idle", phases[0]}, {"offered", phases[1] - ready}, {"ready", ready}, {"leased", phases[2]}}}};
     const auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const Owner& o) {
       return o.feed == ring->feed && o.local_rank == ring->local_rank;
     });

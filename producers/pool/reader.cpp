@@ -32,7 +32,8 @@ Reader::~Reader() {
 
 void Reader::want(const std::vector<FileRequest>& soon) {
   for (auto& job : jobs_) {
-    job->wanted = std::any_of(soon.begin(), soon.end(), [&](const FileRequest& r) { return r.key == job->request.key; });
+    job->wanted =
+        std::any_of(soon.begin(), soon.end(), [&](const FileRequest& r) { return r.key == job->request.key; });
   }
   collect_garbage();
   bool submitted = false;
@@ -54,7 +55,8 @@ std::unique_ptr<Reader::Job> Reader::make_job(const FileRequest& request) {
   const std::size_t bytes = request.bytes + kSlack;
   if (bytes > arena_.capacity() / 2) {
     // So large a file would drive all others out of the arena. One of them at a time is enough.
-    if (std::any_of(jobs_.begin(), jobs_.end(), [](const auto& other) { return other->own != nullptr; })) return nullptr;
+    if (std::any_of(jobs_.begin(), jobs_.end(), [](const auto& other) { return other->own != nullptr; }))
+      return nullptr;
     job->own = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
     job->target = job->own.get();
     return job;
@@ -120,7 +122,8 @@ std::unique_ptr<Reader::Job> Reader::fetch(const FileRequest& request) {
     // What is wanted later makes room for what is wanted now.
     for (auto& job : jobs_) job->wanted = false;
     EventCount(done_event_).wait(0, kSleepSliceNs, [&] {
-      return std::any_of(jobs_.begin(), jobs_.end(), [](const auto& j) { return j->done.load(std::memory_order_acquire); });
+      return std::any_of(jobs_.begin(), jobs_.end(),
+                         [](const auto& j) { return j->done.load(std::memory_order_acquire); });
     });
     collect_garbage();
     found = find();
@@ -142,8 +145,9 @@ void Reader::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Job* job = nullptr;
     if (!queue_.try_dequeue(job)) {
-      EventCount(work_event_).wait(0, kSleepSliceNs,
-                                   [&] { return stop.stop_requested() || queue_.size_approx() != 0; });
+      EventCount(work_event_).wait(0, kSleepSliceNs, [&] {
+        return stop.stop_requested() || queue_.size_approx() != 0;
+      });
       futex_calls_.store(futex_calls_of_this_thread(), std::memory_order_relaxed);
       continue;
     }
@@ -159,7 +163,9 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
     fault = std::move(why);
     return Outcome::kFault;
   };
-  const auto fail_with_errno = [&](const char* what) { return fail(fmt::format("{}: {}", what, std::strerror(errno))); };
+  const auto fail_with_errno = [&](const char* what) {
+    return fail(fmt::format("{}: {}", what, std::strerror(errno)));
+  };
   // The path ends in a NUL (Index::path). Non-blocking, because a FIFO in the data would hang an open for ever.
   const UniqueFd file(::openat(request.directory, request.path.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return fail_with_errno("cannot be opened");
@@ -167,8 +173,8 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
   if (::fstat(file.get(), &info) != 0) return fail_with_errno("cannot be examined");
   if (!S_ISREG(info.st_mode)) return fail("is not a regular file any more");
   if (static_cast<std::uint64_t>(info.st_size) != request.bytes) {
-    return fail(fmt::format("has {} bytes where the index has {}: the data changed since the pool started", info.st_size,
-                            request.bytes));
+    return fail(fmt::format("has {} bytes where the index has {}: the data changed since the pool started",
+                            info.st_size, request.bytes));
   }
   std::uint64_t have = 0;
   while (have < request.bytes) {
@@ -179,7 +185,8 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
     // EOPNOTSUPP: a file system that cannot say whether it would wait.
     if (got < 0 && wait == Wait::kNever && (errno == EAGAIN || errno == EOPNOTSUPP)) return Outcome::kNotCached;
     if (got < 0) return fail_with_errno("cannot be read");
-    if (got == 0) return fail(fmt::format("ended after {} of {} bytes: the data changed while it was read", have, request.bytes));
+    if (got == 0)
+      return fail(fmt::format("ended after {} of {} bytes: the data changed while it was read", have, request.bytes));
     have += static_cast<std::uint64_t>(got);
   }
   std::memset(target + request.bytes, 0, kSlack);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files become bytes. What lies in the page cache the decoder thread reads by itself, without waiting and without waking
-// anybody; as soon as it meets a file that does not, a reader thread reads ahead while it decodes others. Reading ahead
-// is advice, never a claim: bytes that nobody comes for are given back unread.
+// Files become bytes. What lies in the page cache the decoder thread reads by itself, without waiting and without
+// waking anybody; as soon as it meets a file that does not, a reader thread reads ahead while it decodes others.
+// Reading ahead is advice, never a claim: bytes that nobody comes for are given back unread.
 #pragma once
 
 #include <concurrentqueue/concurrentqueue.h>
@@ -30,8 +30,8 @@ struct FileKey {
 };
 struct FileRequest {
   FileKey key;
-  int directory = -1;      ///< descriptor that `path` is relative to
-  std::string_view path;   ///< lives as long as the feed's index
+  int directory = -1;     ///< descriptor that `path` is relative to
+  std::string_view path;  ///< lives as long as the feed's index
   std::uint64_t bytes = 0;
 };
 
@@ -64,11 +64,11 @@ class Reader {
  private:
   struct Job {
     FileRequest request;
-    std::uint8_t* target = nullptr;            // in the arena, or `own`
-    std::unique_ptr<std::uint8_t[]> own;       // a file larger than the arena
+    std::uint8_t* target = nullptr;       // in the arena, or `own`
+    std::unique_ptr<std::uint8_t[]> own;  // a file larger than the arena
     std::atomic<bool> done{false};
     bool wanted = true;
-    Fault fault;                               // written before `done`
+    Fault fault;  // written before `done`
   };
 
   std::unique_ptr<Job> make_job(const FileRequest& request);
@@ -82,13 +82,13 @@ class Reader {
   static Outcome read_file(const FileRequest& request, std::uint8_t* target, Wait wait, Fault& fault);
 
   ByteArena arena_;
-  std::deque<std::unique_ptr<Job>> jobs_;      // submitted, in order; owned by the decoder thread
-  std::unique_ptr<Job> current_;               // what the last take() handed out
+  std::deque<std::unique_ptr<Job>> jobs_;  // submitted, in order; owned by the decoder thread
+  std::unique_ptr<Job> current_;           // what the last take() handed out
   moodycamel::ConcurrentQueue<Job*> queue_;
   contract::Event<std::atomic> work_event_{};
   contract::Event<std::atomic> done_event_{};
   std::atomic<std::uint64_t> futex_calls_{0};
-  std::uint32_t ahead_for_ = 0;                // so many files more are read ahead before the page cache is tried again
+  std::uint32_t ahead_for_ = 0;  // so many files more are read ahead before the page cache is tried again
   std::uint64_t waited_ns_ = 0;
   std::uint64_t bytes_taken_ = 0;
   std::jthread thread_;

@@ -15,7 +15,7 @@
 namespace feedring {
 
 struct NodeRing {
-  std::uint32_t feed = 0;        ///< index into the node's feeds
+  std::uint32_t feed = 0;  ///< index into the node's feeds
   std::uint32_t local_rank = 0;
   UniqueFd fd;
   Mapping mapping;

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
+#include "producers/pool/in_hand.hpp"
 #include "runtime/futex.hpp"
 #include "runtime/ring_segment.hpp"
 
@@ -27,8 +27,8 @@ void put(const contract::RingShape& shape, const RowTask& task, const char* tens
 
 }  // namespace
 
-RowWriter::RowWriter(Reader& reader, contract::PoolHeader<std::atomic>& pool,
-                     contract::InHand<std::atomic>& in_hand, std::function<void(const Failure&)> on_failure)
+RowWriter::RowWriter(Reader& reader, contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
+                     std::function<void(const Failure&)> on_failure)
     : reader_(reader), pool_(pool), in_hand_(in_hand), on_failure_(std::move(on_failure)) {}
 
 contract::RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
@@ -74,27 +74,14 @@ Fault RowWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, 
   in_hand_.feed.store(feed.number(), std::memory_order_relaxed);
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kRead), std::memory_order_relaxed);
   in_hand_.since_ns.store(monotonic_ns(), std::memory_order_release);
-  if (Fault fault = quarantined(feed.number(), sample)) return fault;
+  // Once may be bad luck; the second try runs here, where a process decodes one sample at a time.
+  if (const std::uint32_t crashes = crashes_of(pool_, feed.number(), sample); crashes >= 2)
+    return fmt::format("ended {} producers and is quarantined", crashes);
 
   const Reader::Bytes bytes = reader_.take(feed.file(sample));
   if (bytes.fault) return bytes.fault;
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kDecode), std::memory_order_relaxed);
   return feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, out);
-}
-
-Fault RowWriter::quarantined(std::uint32_t feed, std::uint64_t sample) const {
-  // Acquire: the supervisor fills an entry before it counts it.
-  const std::uint32_t count = std::min(pool_.suspects.load(std::memory_order_acquire), contract::kMaxSuspects);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const auto& suspect = pool_.suspect[i];
-    if (suspect.sample.load(std::memory_order_relaxed) == sample &&
-        suspect.feed.load(std::memory_order_relaxed) == feed) {
-      const std::uint32_t crashes = suspect.crashes.load(std::memory_order_relaxed);
-      // Once may be bad luck; the second try runs here, where a process decodes one sample at a time.
-      if (crashes >= 2) return fmt::format("ended {} producers and is quarantined", crashes);
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace feedring

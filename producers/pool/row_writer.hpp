@@ -25,12 +25,12 @@ struct Failure {
 
 /// Where a row goes and which ordinal of which epoch it is.
 struct RowTask {
-  std::byte* payload;   ///< of the slot
+  std::byte* payload;  ///< of the slot
   std::uint32_t row;
   std::uint64_t seed;
   std::uint64_t epoch;
   std::uint64_t ordinal;
-  bool valid;           ///< false: a repeat that fills a short step
+  bool valid;  ///< false: a repeat that fills a short step
 };
 
 class RowWriter {
@@ -44,7 +44,6 @@ class RowWriter {
 
  private:
   Fault make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::uint8_t* out);
-  Fault quarantined(std::uint32_t feed, std::uint64_t sample) const;
 
   Reader& reader_;
   contract::PoolHeader<std::atomic>& pool_;

@@ -58,28 +58,30 @@ void Supervisor::make_rings(std::uint32_t ranks) {
 }
 
 void Supervisor::accept() {
-  listener_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
-    if (error || stopped_) return;
-    UniqueFd socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (socket) {
-      const Peer peer = peer_of(socket.get());
-      if (peer.uid == ::geteuid()) {
-        const auto session = sessions_.emplace(sessions_.end(), io_);
-        session->socket.assign(socket.release());
-        converse(session);
-      } else {
-        spdlog::warn("process {} of uid {} was refused: this pool serves uid {}", peer.pid, peer.uid, ::geteuid());
-        try {
-          send_message(socket.get(), error_reply(Error(ErrorKind::kRefused,
-                                                       fmt::format("the pool serves uid {}, and this process belongs to uid {}",
-                                                                   ::geteuid(), peer.uid))));
-        } catch (const Error&) {
-          // It did not wait for the answer.
+  listener_.async_wait(
+      boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+        if (error || stopped_) return;
+        UniqueFd socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (socket) {
+          const Peer peer = peer_of(socket.get());
+          if (peer.uid == ::geteuid()) {
+            const auto session = sessions_.emplace(sessions_.end(), io_);
+            session->socket.assign(socket.release());
+            converse(session);
+          } else {
+            spdlog::warn("process {} of uid {} was refused: this pool serves uid {}", peer.pid, peer.uid, ::geteuid());
+            try {
+              send_message(socket.get(),
+                           error_reply(Error(ErrorKind::kRefused,
+                                             fmt::format("the pool serves uid {}, and this process belongs to uid {}",
+                                                         ::geteuid(), peer.uid))));
+            } catch (const Error&) {
+              // It did not wait for the answer.
+            }
+          }
         }
-      }
-    }
-    accept();
-  });
+        accept();
+      });
 }
 
 void Supervisor::converse(std::list<Session>::iterator session) {

@@ -27,7 +27,7 @@ struct RingArrival {
 /// Who this producer is in shared memory.
 struct WorkerIdentity {
   contract::Claimant claimant = contract::kNobody;  ///< 1 … kMaxProducers; also its block, and bit claimant-1 of events
-  std::uint32_t position = 0;   ///< among the pool's producers
+  std::uint32_t position = 0;                       ///< among the pool's producers
   std::uint32_t producers = 1;
 };
 
@@ -66,12 +66,12 @@ class Worker {
   Reader reader_;
   RowWriter writer_;
   std::function<void(const Failure&)> failures_;
-  std::vector<Ring<>> rings_;   // parallel to held_
+  std::vector<Ring<>> rings_;  // parallel to held_
   std::vector<Held> held_;
   moodycamel::ConcurrentQueue<RingArrival> arrivals_;
-  std::string last_reason_;     // of the row just written, for the task's failure record
+  std::string last_reason_;  // of the row just written, for the task's failure record
   std::vector<FileRequest> soon_;
-  bool woken_ = false;          // this loop just woke up: it passes the wake-up on if work is left
+  bool woken_ = false;  // this loop just woke up: it passes the wake-up on if work is left
   std::uint64_t samples_ = 0;
   std::uint64_t tasks_ = 0;
   std::uint64_t failed_ = 0;
