@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <ostream>
 #include <thread>
 
 #include "tests/stress/actors.hpp"
@@ -69,6 +70,11 @@ struct Case {
   std::uint32_t rows;
   std::uint64_t die_one_in;
 };
+
+std::string name_of(const Case& c) {
+  return std::to_string(c.slots) + "Slots" + std::to_string(c.tasks) + "Tasks" + (c.die_one_in == 0 ? "" : "AndDeaths");
+}
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
 class Threads : public testing::TestWithParam<Case> {};
 
@@ -172,10 +178,7 @@ TEST_P(Threads, DeliverEveryBatchInOrderWithItsOwnBytes) {
 INSTANTIATE_TEST_SUITE_P(OneMapping, Threads,
                          testing::Values(Case{1, 1, 4, 0}, Case{2, 2, 5, 0}, Case{1, 2, 4, 500}, Case{3, 4, 3, 500},
                                          Case{4, 3, 8, 500}),
-                         [](const testing::TestParamInfo<Case>& each) {
-                           return std::to_string(each.param.slots) + "Slots" + std::to_string(each.param.tasks) +
-                                  "Tasks" + (each.param.die_one_in == 0 ? "" : "AndDeaths");
-                         });
+                         [](const testing::TestParamInfo<Case>& each) { return name_of(each.param); });
 
 }  // namespace
 }  // namespace feedring::stress
