@@ -22,6 +22,14 @@
 
 namespace feedring::test {
 
+/// Sanitizers keep freed memory and shadows of it: what a test says about memory then holds with this much to spare.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kUnderSanitizer = true;
+#else
+inline constexpr bool kUnderSanitizer = false;
+#endif
+inline constexpr std::int64_t kMemoryToSpare = kUnderSanitizer ? std::int64_t{256} << 20 : 0;
+
 inline constexpr std::uint64_t kMaxPixels = 178'956'970;  // where Pillow refuses a file, too
 
 struct Picture {

@@ -13,12 +13,6 @@
 #include "tests/support/pictures.hpp"
 #include "tests/support/png_writer.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FEEDRING_UNDER_SANITIZER 1
-#else
-#define FEEDRING_UNDER_SANITIZER 0
-#endif
-
 namespace feedring {
 namespace {
 
@@ -144,7 +138,7 @@ TEST(DecodeRobust, RefusedFilesLeaveNoMemoryBehind) {
   decode_all(20);
   const std::int64_t before = test::resident_bytes();
   decode_all(static_cast<int>(100'000 / bad.size()));
-  EXPECT_LT(test::resident_bytes() - before, std::int64_t{FEEDRING_UNDER_SANITIZER ? 64 : 2} << 20);
+  EXPECT_LT(test::resident_bytes() - before, (2 << 20) + test::kMemoryToSpare);
 }
 
 TEST(DecodeRobust, DecodersComeAndGoWithoutLeaving) {
@@ -160,7 +154,7 @@ TEST(DecodeRobust, DecodersComeAndGoWithoutLeaving) {
   for (int i = 0; i < 50; ++i) live_once();
   const std::int64_t before = test::resident_bytes();
   for (int i = 0; i < 2'000; ++i) live_once();
-  EXPECT_LT(test::resident_bytes() - before, std::int64_t{FEEDRING_UNDER_SANITIZER ? 256 : 2} << 20);
+  EXPECT_LT(test::resident_bytes() - before, (2 << 20) + test::kMemoryToSpare);
 }
 
 std::int64_t faults_of_this_thread() {
@@ -170,7 +164,7 @@ std::int64_t faults_of_this_thread() {
 }
 
 TEST(DecodeRobust, AWarmDecoderTakesNoPageFaults) {
-  if (FEEDRING_UNDER_SANITIZER) GTEST_SKIP() << "a sanitizer's own memory faults";
+  if (test::kUnderSanitizer) GTEST_SKIP() << "a sanitizer's own memory faults";
   std::vector<Bytes> files;
   test::JpegShape shape;
   for (int i = 0; i < 8; ++i) {
@@ -198,7 +192,7 @@ TEST(DecodeRobust, AWarmDecoderTakesNoPageFaults) {
 }
 
 TEST(DecodeRobust, AGiantPictureDoesNotStayInMemory) {
-  if (FEEDRING_UNDER_SANITIZER) GTEST_SKIP() << "a sanitizer keeps freed memory";
+  if (test::kUnderSanitizer) GTEST_SKIP() << "a sanitizer keeps freed memory";
   test::JpegShape shape;
   shape.width = shape.height = 40;
   const Bytes small = test::write_jpeg(shape);
