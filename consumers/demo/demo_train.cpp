@@ -30,37 +30,32 @@ class Trainer {
     if (!options.val.empty()) val_.emplace(options.val);
   }
 
+  /// Exit status.
   int run() {
-    bool complete = true;
-    int epochs = 0;
-    double pictures = 0;
-    double accuracy = 0;
-    while (epochs < options_.epochs && !stopped_) {
+    for (int epoch = 0; epoch < options_.epochs && !stopped_; ++epoch) {
       const Stopwatch wall;
-      Tally trained = train_epoch(epochs++);
+      Tally trained = train_epoch(epoch);
       trained.share(ranks_);
       const double seconds = wall.seconds();
-      if (!stopped_) complete = complete && trained.saw_each_sample_once();
-      pictures += trained.samples;
-      accuracy = trained.correct / trained.samples;
-      if (ranks_.rank() == 0) {
-        std::printf("epoch %d/%d  loss %.3f  accuracy %4.1f %%", epochs, options_.epochs,
-                    trained.loss / trained.samples, 100 * accuracy);
+      pictures_ += trained.samples;
+      accuracy_ = trained.correct / trained.samples;
+      if (!stopped_) {
+        ++whole_epochs_;
+        exact_ = exact_ && trained.saw_each_sample_once();
       }
-      if (val_ && !stopped_) {
+      say("epoch %d/%d  loss %.3f  accuracy %4.1f %%", epoch + 1, options_.epochs, trained.loss / trained.samples,
+          100 * accuracy_);
+      if (val_) {
         Tally measured = validate();
         measured.share(ranks_);
-        complete = complete && measured.saw_each_sample_once();
-        accuracy = measured.correct / measured.samples;
-        if (ranks_.rank() == 0) std::printf("  on other pictures %4.1f %%", 100 * accuracy);
+        exact_ = exact_ && measured.saw_each_sample_once();
+        accuracy_ = measured.correct / measured.samples;
+        say("  on other pictures %4.1f %%", 100 * accuracy_);
       }
-      if (ranks_.rank() == 0) {
-        std::printf("  %5.0f images/s  waited for data %.1f %%\n", trained.samples / seconds,
-                    100 * trained.waited / trained.seconds);
-        std::fflush(stdout);
-      }
+      say("  %5.0f images/s  waited for data %.1f %%\n", trained.samples / seconds,
+          100 * trained.waited / trained.seconds);
     }
-    return conclude(complete, epochs, pictures, accuracy);
+    return conclude();
   }
 
  private:
@@ -128,10 +123,9 @@ class Trainer {
   }
 
   void show_progress(int epoch, std::int64_t step) const {
-    if (ranks_.rank() != 0 || isatty(STDOUT_FILENO) == 0) return;
-    std::printf("epoch %d/%d  step %ld/%ld  loss %.3f\r", epoch + 1, options_.epochs, static_cast<long>(step + 1),
-                static_cast<long>(train_.steps()), losses_.back());
-    std::fflush(stdout);
+    if (isatty(STDOUT_FILENO) == 0) return;
+    say("epoch %d/%d  step %ld/%ld  loss %.3f\r", epoch + 1, options_.epochs, static_cast<long>(step + 1),
+        static_cast<long>(train_.steps()), losses_.back());
   }
 
   /// Mean loss over the first or the last steps, of all ranks.
@@ -143,20 +137,29 @@ class Trainer {
     return mean.item<double>() / ranks_.world();
   }
 
-  int conclude(bool complete, int epochs, double pictures, double accuracy) {
+  int conclude() {
     if (losses_.empty()) {
       std::fprintf(stderr, "feedring-demo: the feed '%s' gave no batch\n", options_.train.c_str());
       return 1;
     }
     const double first = mean_loss(false);
     const double last = mean_loss(true);
-    if (ranks_.rank() == 0) {
-      std::printf("%d ranks, %d epochs, %.0f pictures in %.1f s: loss %.3f -> %.3f, accuracy %.1f %%, %s\n",
-                  ranks_.world(), epochs, pictures, clock_.seconds(), first, last, 100 * accuracy,
-                  complete ? "every sample of every epoch seen exactly once"
-                           : "but NOT every sample of an epoch was seen exactly once");
+    say("%d ranks, %.0f pictures in %.1f s: loss %.3f -> %.3f, accuracy %.1f %%, ", ranks_.world(), pictures_,
+        clock_.seconds(), first, last, 100 * accuracy_);
+    if (whole_epochs_ == 0) {
+      say("no epoch was finished\n");
+    } else {
+      say("each sample %sseen exactly once in each of %d epochs\n", exact_ ? "" : "NOT ", whole_epochs_);
     }
-    return complete && last < first ? 0 : 1;
+    return exact_ && last < first ? 0 : 1;
+  }
+
+  /// Rank 0 speaks for all.
+  template <class... Values>
+  void say(const char* format, Values... values) const {
+    if (ranks_.rank() != 0) return;
+    std::printf(format, values...);
+    std::fflush(stdout);
   }
 
   const Options& options_;
@@ -169,6 +172,10 @@ class Trainer {
   std::vector<float> losses_;  ///< of each step, on this rank
   Stopwatch clock_;
   bool stopped_ = false;
+  int whole_epochs_ = 0;
+  bool exact_ = true;    ///< in whole epochs every sample came exactly once
+  double pictures_ = 0;  ///< trained on, by all ranks
+  double accuracy_ = 0;  ///< on the pictures of the val feed, where there is one
 };
 
 int main_or_throw(int argc, char** argv) {

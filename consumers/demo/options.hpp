@@ -11,7 +11,7 @@ struct Options {
   std::string train = "train";  ///< name of the feed to train on
   std::string val;              ///< name of the feed to measure on after each epoch; empty: none
   int epochs = 6;
-  double seconds = 100;         ///< training ends after the step that passes this, on all ranks at once
+  double seconds = 90;          ///< training ends after the step that passes this, on all ranks at once
   double learning_rate = 3e-3;  ///< the peak: it rises over the first tenth of the steps and falls to nothing
 };
 
