@@ -19,6 +19,6 @@ done
 cmake -S "$source_dir/docs/examples/hello_feed" -B "$tree/build" -G Ninja -DCMAKE_PREFIX_PATH="$tree/installed" >/dev/null
 cmake --build "$tree/build"
 "$source_dir/consumers/demo/make_letters.py" "$tree/letters" --train 8 --val 0
-"$tree/installed/bin/feedring" run "$tree/letters/train" --nproc-per-node 2 -- "$tree/build/hello_feed" | tee "$tree/said"
+"$tree/installed/bin/feedring" run --data "$tree/letters/train" --nproc-per-node 2 -- "$tree/build/hello_feed" | tee "$tree/said"
 # 26 letters, 8 pictures each; the usual batch of 64 on 2 ranks makes one whole step of 128, the rest is dropped.
 [[ $(grep -c '^rank [01] of 2: 64 images, mean brightness' "$tree/said") == 2 ]]

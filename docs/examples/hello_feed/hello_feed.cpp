@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One epoch of a feed, counted. Start it by
-//   feedring run photos/ --nproc-per-node 2 -- ./hello_feed
+//   feedring run --data photos/ --nproc-per-node 2 -- ./hello_feed
 // or under any launcher, with a configuration: feedring run -c feed.toml -- torchrun … ./hello_feed
 #include <cstdint>
 #include <cstdio>
