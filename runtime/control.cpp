@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,15 +54,47 @@ UniqueFd new_socket() {
 
 }  // namespace
 
+namespace {
+
+// Whoever may write to the folder of a socket file may put a pool of his own in its place.
+void demand_private_folder(const PoolAddress& address) {
+  const std::string folder = address.substr(0, std::max<std::size_t>(address.rfind('/'), 1));
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) fail(fmt::format("looking at the folder {} of the control socket", folder));
+  if (info.st_uid != ::geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw Error(ErrorKind::kRefused,
+                fmt::format("the control socket {} lies in a folder that others may write to; use one of your own with "
+                            "mode 0700",
+                            address));
+  }
+}
+
+// A killed pool leaves its socket file. Nobody listens behind it: then it is no election that was lost.
+bool remove_leftover(const PoolAddress& address, const Address& to) {
+  const UniqueFd probe = new_socket();
+  if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) == 0 || errno != ECONNREFUSED)
+    return false;
+  return ::unlink(address.c_str()) == 0;
+}
+
+}  // namespace
+
 UniqueFd listen_at(const PoolAddress& address) {
   const Address to = to_sockaddr(address);
+  const bool path = address[0] == '/';
+  if (path) demand_private_folder(address);
   UniqueFd socket = new_socket();
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) != 0) {
-    if (errno == EADDRINUSE) return {};
-    fail(fmt::format("binding the control socket {}", address));
+  const auto bind = [&] { return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) == 0; };
+  if (!bind()) {
+    if (errno != EADDRINUSE) fail(fmt::format("binding the control socket {}", address));
+    if (!path || !remove_leftover(address, to) || !bind()) return {};
   }
   if (::listen(socket.get(), 128) != 0) fail("listen");
   return socket;
+}
+
+void forget_address(const PoolAddress& address) noexcept {
+  if (!address.empty() && address[0] == '/') ::unlink(address.c_str());
 }
 
 UniqueFd connect_to(const PoolAddress& address) {

@@ -24,9 +24,13 @@ struct Message;
 /// nothing behind and is private to a network namespace (pool_name.hpp makes them).
 using PoolAddress = std::string;
 
-/// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost).
-/// Throws Error(kInternal | kUsage).
+/// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost). A socket
+/// file that a killed pool left is replaced. Throws Error(kInternal | kUsage), and kRefused for a socket file in a folder
+/// that others may write to.
 [[nodiscard]] UniqueFd listen_at(const PoolAddress& address);
+
+/// Removes the socket file of an address that is a path; the listener is closed.
+void forget_address(const PoolAddress& address) noexcept;
 
 /// Connects; empty where nobody listens. Throws Error(kRefused) where the listener belongs to another user.
 [[nodiscard]] UniqueFd connect_to(const PoolAddress& address);

@@ -38,6 +38,15 @@ std::string add_hex(const std::string& a, const std::string& b) {
   return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
 }
 
+/// A rank's own exit code says what kind of error it met.
+ErrorKind kind_of(int code) {
+  for (const ErrorKind kind :
+       {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory, ErrorKind::kDeadline, ErrorKind::kRefused}) {
+    if (exit_code(kind) == code) return kind;
+  }
+  return ErrorKind::kPoolGone;
+}
+
 class Bench {
  public:
   explicit Bench(const BenchOptions& options)
@@ -85,9 +94,7 @@ class Bench {
     ranks_.emplace_back(
         io_, arguments, [this](BenchRank& from, const nlohmann::json& message) { heard(from, message); },
         // It has printed its reason on our standard error.
-        [this](int code) {
-          fail(ErrorKind::kPoolGone, fmt::format("a benchmark rank ended early with code {}", code));
-        });
+        [this](int code) { fail(kind_of(code), fmt::format("a benchmark rank ended early with code {}", code)); });
   }
 
   void heard(BenchRank& rank, const nlohmann::json& message) {

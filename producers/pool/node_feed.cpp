@@ -29,12 +29,23 @@ void report(const FeedSpec& spec, const Scan& scan) {
   }
 }
 
+// A memfd that is too large is not refused, it brings the out-of-memory killer.
+void demand_index_memory(const FeedSpec& spec, std::uint64_t bytes) {
+  const MemoryHeadroom room = memory_headroom();
+  if (bytes > room.bytes) {
+    throw Error(ErrorKind::kMemory,
+                fmt::format("the index of feed '{}' needs {} and {} are free by {}; use a smaller data set", spec.name,
+                            human_bytes(bytes), human_bytes(room.bytes), room.limit));
+  }
+}
+
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
   const Scan scan = scan_data(spec.data, classes_from);
   report(spec, scan);
+  demand_index_memory(spec, index_bytes(scan));
   UniqueFd fd = build_index(scan);
   Index index = Index::attach(fd.get());
   return {std::move(resolved),

@@ -165,6 +165,7 @@ void Supervisor::stop() {
   stopped_ = true;
   boost::system::error_code ignored;
   listener_.close(ignored);
+  forget_address(options_.address);
   timer_.cancel();
   sessions_.clear();
   if (producers_ != nullptr) producers_->stop();

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control socket: elections, leftovers, descriptors, and what a stranger may send.
+#include "runtime/control.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <feedring/error.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "runtime/message.hpp"
+#include "runtime/process.hpp"
+
+namespace feedring {
+namespace {
+
+std::string fresh_name() {
+  static int count = 0;
+  return "feedring-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+}
+
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "feedring-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~PrivateFolder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string socket() const { return path_ / "pool"; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+ErrorKind kind_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorKind::kInternal;
+}
+
+struct Pair {
+  UniqueFd one;
+  UniqueFd other;
+  Pair() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    one.reset(ends[0]);
+    other.reset(ends[1]);
+  }
+};
+
+TEST(ControlSocket, LetsOneListenerWinAnAbstractName) {
+  const std::string name = fresh_name();
+  UniqueFd first = listen_at(name);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(listen_at(name));
+  EXPECT_TRUE(connect_to(name));
+  first.reset();
+  EXPECT_FALSE(connect_to(name)) << "an abstract name goes with its socket";
+  EXPECT_TRUE(listen_at(name));
+}
+
+TEST(ControlSocket, ReplacesTheSocketFileOfAKilledPool) {
+  const PrivateFolder folder;
+  UniqueFd first = listen_at(folder.socket());
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(listen_at(folder.socket())) << "somebody listens there";
+  first.reset();  // as a SIGKILL does: closed, the file stays
+  ASSERT_TRUE(std::filesystem::exists(folder.socket()));
+  EXPECT_FALSE(connect_to(folder.socket()));
+  const UniqueFd second = listen_at(folder.socket());
+  EXPECT_TRUE(second);
+  EXPECT_TRUE(connect_to(folder.socket()));
+  forget_address(folder.socket());
+  EXPECT_FALSE(std::filesystem::exists(folder.socket()));
+}
+
+TEST(ControlSocket, RefusesASocketFileWhereOthersMayWrite) {
+  const PrivateFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  EXPECT_EQ(kind_of([&] { static_cast<void>(listen_at(folder.socket())); }), ErrorKind::kRefused);
+}
+
+TEST(ControlSocket, RefusesAnEmptyAndAnOverlongAddress) {
+  EXPECT_EQ(kind_of([] { static_cast<void>(listen_at("")); }), ErrorKind::kUsage);
+  EXPECT_EQ(kind_of([] { static_cast<void>(connect_to(std::string(108, 'x'))); }), ErrorKind::kUsage);
+  const std::string longest(107, 'x');
+  EXPECT_TRUE(listen_at(longest));
+}
+
+TEST(ControlMessage, CarriesAnObjectAndDescriptors) {
+  const Pair pair;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  send_message(pair.one.get(), {{"op", "attach"}, {"rank", 3}}, {write_end.get()});
+  auto message = receive_message(pair.other.get(), 1000);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->body.at("rank"), 3);
+  const UniqueFd copy = message->take(0);
+  EXPECT_EQ(::fcntl(copy.get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  write_end.reset();
+  ASSERT_EQ(::write(copy.get(), "x", 1), 1);
+  char byte = 0;
+  EXPECT_EQ(::read(read_end.get(), &byte, 1), 1);
+  EXPECT_EQ(kind_of([&] { static_cast<void>(message->take(1)); }), ErrorKind::kRefused);
+}
+
+TEST(ControlMessage, TellsSilenceFromAnEnd) {
+  Pair pair;
+  EXPECT_FALSE(receive_message(pair.other.get(), 10));
+  pair.one.reset();
+  EXPECT_EQ(kind_of([&] { static_cast<void>(receive_message(pair.other.get(), 1000)); }), ErrorKind::kPoolGone);
+  EXPECT_EQ(kind_of([&] { send_message(pair.other.get(), {{"op", "x"}}); }), ErrorKind::kPoolGone);
+}
+
+TEST(ControlMessage, RefusesWhatIsNoMessageOfOurs) {
+  const Pair pair;
+  for (const std::string& text :
+       {std::string("\xff\xfe garbage"), std::string("[1,2]"), std::string("{\"op\":"), std::string(200'000, ' ')}) {
+    if (::send(pair.one.get(), text.data(), text.size(), 0) < 0) continue;  // larger than the socket takes
+    EXPECT_EQ(kind_of([&] { static_cast<void>(receive_message(pair.other.get(), 1000)); }), ErrorKind::kRefused)
+        << text.substr(0, 20);
+  }
+}
+
+TEST(ControlMessage, BringsAnErrorAcrossWithItsKind) {
+  const Error sent(ErrorKind::kMemory, "too little");
+  try {
+    throw_if_error(error_reply(sent));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& received) {
+    EXPECT_EQ(received.kind(), ErrorKind::kMemory);
+    EXPECT_STREQ(received.what(), "too little");
+  }
+  EXPECT_NO_THROW(throw_if_error({{"ok", true}}));
+  EXPECT_EQ(kind_of([] { throw_if_error({{"ok", false}, {"kind", 99}}); }), ErrorKind::kInternal);
+}
+
+TEST(Process, ToldDeadOnlyOnceItIs) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  const UniqueFd pidfd = open_pidfd(child);
+  ASSERT_TRUE(pidfd);
+  EXPECT_FALSE(is_dead(pidfd.get()));
+  EXPECT_TRUE(send_signal(pidfd.get(), SIGKILL));
+  EXPECT_TRUE(is_dead(pidfd.get(), 5000));
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(send_signal(pidfd.get(), SIGKILL)) << "a pidfd never means a later process";
+}
+
+}  // namespace
+}  // namespace feedring
