@@ -20,29 +20,29 @@ enum class Shard : std::uint8_t { kRank, kNone };
 
 struct FeedSpec {
   std::string name;
-  std::filesystem::path data;        ///< absolute
-  std::uint32_t batch_size = 64;     ///< per rank
-  std::uint32_t slots = 4;           ///< per ring
-  std::uint64_t seed = 0;            ///< documented constant, so that two runs without a seed are equal
+  std::filesystem::path data;     ///< absolute
+  std::uint32_t batch_size = 64;  ///< per rank
+  std::uint32_t slots = 4;        ///< per ring
+  std::uint64_t seed = 0;         ///< documented constant, so that two runs without a seed are equal
   bool shuffle = true;
   Remainder remainder = Remainder::kDrop;
   OnError on_error = OnError::kRaise;
-  double error_budget = 0.01;        ///< share of an epoch's samples that may fail before the feed ends with an error
+  double error_budget = 0.01;  ///< share of an epoch's samples that may fail before the feed ends with an error
   Dtype dtype = Dtype::kUint8;
   Layout layout = Layout::kNhwc;
-  bool repeat = true;                ///< false: filling ends with the epoch until the next iteration
-  bool auto_epoch = true;            ///< false: every iteration repeats the same epoch
+  bool repeat = true;      ///< false: filling ends with the epoch until the next iteration
+  bool auto_epoch = true;  ///< false: every iteration repeats the same epoch
   Shard shard = Shard::kRank;
-  std::optional<std::string> classes_from;  ///< name of the feed whose class numbers hold here
-  std::uint64_t max_pixels = 178'956'970;   ///< Pillow's own limit for a "decompression bomb" error
-  double item_deadline_s = 30.0;     ///< a sample that takes longer hangs: its producer is killed
+  std::optional<std::string> classes_from;             ///< name of the feed whose class numbers hold here
+  std::uint64_t max_pixels = 178'956'970;              ///< Pillow's own limit for a "decompression bomb" error
+  double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
 };
 
 struct PoolSpec {
-  std::optional<std::uint32_t> producers;      ///< per node; default: the granted cores
-  std::optional<std::uint32_t> ranks;          ///< local ranks; default: asked at the first attach
-  std::optional<std::uint64_t> memory_limit;   ///< bytes
+  std::optional<std::uint32_t> producers;         ///< per node; default: the granted cores
+  std::optional<std::uint32_t> ranks;             ///< local ranks; default: asked at the first attach
+  std::optional<std::uint64_t> memory_limit;      ///< bytes
   std::optional<std::filesystem::path> failures;  ///< JSON lines, one per failed sample
 };
 
