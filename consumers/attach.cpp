@@ -36,8 +36,9 @@ Target find_target(const FeedOptions& options, const Environment& environment, c
   if (named && !named->empty()) return {*named, std::nullopt};
   const std::string config = options.config.empty() ? environment("FEEDRING_CONFIG").value_or("") : options.config;
   if (config.empty()) {
-    throw Error(ErrorKind::kUsage, "no pool is known to this rank: start it under `feedring run`, set FEEDRING_POOL to a "
-                                   "running pool, or set FEEDRING_CONFIG to a configuration from which to start one");
+    throw Error(ErrorKind::kUsage,
+                "no pool is known to this rank: start it under `feedring run`, set FEEDRING_POOL to a "
+                "running pool, or set FEEDRING_CONFIG to a configuration from which to start one");
   }
   PoolAddress address = pool_name(environment, launch, ::geteuid(), process_identity());
   PoolStarter starter(config, address);
@@ -50,10 +51,11 @@ UniqueFd connect(Target& target, const FeedOptions& options, Clock::time_point d
     if (UniqueFd socket = connect_to(target.address)) return socket;
     if (target.starter) target.starter->step();
     if (Clock::now() >= deadline) {
-      throw Error(ErrorKind::kDeadline,
-                  fmt::format("feed '{}': no pool came to listen at {} within {} s; is `feedring run` or `feedring start` "
-                              "running on this node, as this user?",
-                              options.name, target.address, options.attach_deadline.count() / 1000.0));
+      throw Error(
+          ErrorKind::kDeadline,
+          fmt::format("feed '{}': no pool came to listen at {} within {} s; is `feedring run` or `feedring start` "
+                      "running on this node, as this user?",
+                      options.name, target.address, options.attach_deadline.count() / 1000.0));
     }
     std::this_thread::sleep_for(kRetry);
   }
@@ -81,8 +83,8 @@ Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clo
 
 Attachment attach_to_pool(const FeedOptions& options, const Environment& environment) {
   const auto deadline = Clock::now() + options.attach_deadline;
-  const Launch launch = read_launch({options.rank, options.world_size, options.local_rank, options.local_world_size},
-                                    environment);
+  const Launch launch =
+      read_launch({options.rank, options.world_size, options.local_rank, options.local_world_size}, environment);
   Target target = find_target(options, environment, launch);
   for (;;) {
     const UniqueFd socket = connect(target, options, deadline);

@@ -17,8 +17,9 @@ struct Attachment {
   UniqueFd supervisor;  ///< pidfd: fired once the pool is gone
 };
 
-/// Asks the pool at options.pool, FEEDRING_POOL or this job's own name for the ring of this rank. Where no pool was named
-/// and none listens, starts one (pool_start.hpp). Tries until options.attach_deadline. Throws Error as Feed::attach() does.
+/// Asks the pool at options.pool, FEEDRING_POOL or this job's own name for the ring of this rank. Where no pool was
+/// named and none listens, starts one (pool_start.hpp). Tries until options.attach_deadline. Throws Error as
+/// Feed::attach() does.
 [[nodiscard]] Attachment attach_to_pool(const FeedOptions& options, const Environment& environment);
 
 }  // namespace feedring

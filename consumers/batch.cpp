@@ -40,9 +40,10 @@ Batch::Batch(std::shared_ptr<const BatchContent> content) noexcept : content_(st
 const BatchContent& Batch::content() const {
   if (content_ == nullptr) throw Error(ErrorKind::kUsage, "this batch was released or moved from: it has no content");
   if (!content_->memory->is_mine()) {
-    throw Error(ErrorKind::kForked, fmt::format("{}: a forked child cannot use a batch of its parent; attach a feed of its "
-                                                "own or start the child with exec",
-                                                content_->memory->what()));
+    throw Error(ErrorKind::kForked,
+                fmt::format("{}: a forked child cannot use a batch of its parent; attach a feed of its "
+                            "own or start the child with exec",
+                            content_->memory->what()));
   }
   return *content_;
 }

@@ -16,9 +16,10 @@ constexpr std::uint64_t kStateVersion = 1;
 void demand_equal(const nlohmann::json& state, const char* key, const std::string& here, const char* what) {
   const auto saved = state.at(key).get<std::string>();
   if (saved == here) return;
-  throw Error(ErrorKind::kRefused, fmt::format("the state was saved for another {}: its {} is {}, this feed's is {}; load it "
-                                               "where data, sampler and transform are as they were, or start anew",
-                                               what, key, saved, here));
+  throw Error(ErrorKind::kRefused,
+              fmt::format("the state was saved for another {}: its {} is {}, this feed's is {}; load it "
+                          "where data, sampler and transform are as they were, or start anew",
+                          what, key, saved, here));
 }
 
 // Not get<std::uint64_t>() alone, which makes 2^64 - 1 of -1 and 1 of 1.5.
@@ -39,10 +40,11 @@ Cursor::Cursor(CursorSpec spec)
       seed_(spec_.seed),
       steps_(whole_.steps()) {
   if (steps_ == 0) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("remainder = \"drop\" leaves nothing of the {} samples, because one step takes {} ({} ranks x "
-                            "batch size {}); lower batch_size or choose \"pad\"",
-                            spec_.samples, global_batch(), spec_.world, spec_.batch));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("remainder = \"drop\" leaves nothing of the {} samples, because one step takes {} ({} ranks x "
+                    "batch size {}); lower batch_size or choose \"pad\"",
+                    spec_.samples, global_batch(), spec_.world, spec_.batch));
   }
 }
 
@@ -131,8 +133,8 @@ void Cursor::load_state(const std::string& text) {
     const std::uint64_t epoch = natural(state, "epoch");
     const std::uint64_t next = natural(state, "next_ordinal");
     if (next > spec_.samples) {
-      throw Error(ErrorKind::kUsage, fmt::format("the state starts at ordinal {} of an epoch that has only {}", next,
-                                                 spec_.samples));
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("the state starts at ordinal {} of an epoch that has only {}", next, spec_.samples));
     }
     current_ = schedule(next % global_batch());
     seed_ = seed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the producers say of a finished slot: the status of its rows and the records of failures, read as what a peer wrote.
+// What the producers say of a finished slot: the status of its rows and the records of failures, read as what a peer
+// wrote.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +11,18 @@
 namespace feedring {
 
 struct RowSummary {
-  std::uint32_t raised = 0;      ///< kFailed, among the valid rows
-  std::uint32_t replaced = 0;    ///< kReplaced or kZeroed, among the valid rows
+  std::uint32_t raised = 0;        ///< kFailed, among the valid rows
+  std::uint32_t replaced = 0;      ///< kReplaced or kZeroed, among the valid rows
   std::uint32_t first_raised = 0;  ///< row; meaningful where raised > 0
-  bool incomplete = false;       ///< a row was cancelled or never written
+  bool incomplete = false;         ///< a row was cancelled or never written
 };
 
-/// Counts the statuses of a leased or ready slot whose first `valid` rows are this rank's share. A byte that is no status
-/// counts as never written.
+/// Counts the statuses of a leased or ready slot whose first `valid` rows are this rank's share. A byte that is no
+/// status counts as never written.
 [[nodiscard]] RowSummary summarize_rows(const RingMemory& memory, std::uint32_t slot, std::uint32_t valid);
 
-/// Why row `row` failed, as its task's record tells it: the text of a peer, cut to its room, control characters replaced.
+/// Why row `row` failed, as its task's record tells it: the text of a peer, cut to its room, control characters
+/// replaced.
 [[nodiscard]] std::string failure_text(const RingMemory& memory, std::uint32_t slot, std::uint32_t row);
 
 /// How many samples of `share` may fail under a budget: the next whole number, so that a budget above 0 allows one.

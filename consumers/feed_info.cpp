@@ -10,9 +10,10 @@ namespace feedring {
 namespace {
 
 [[noreturn]] void refuse(const FeedInfo& info, const std::string& why) {
-  throw Error(ErrorKind::kRefused, fmt::format("{}: the pool's description of the feed is not what this build understands "
-                                               "({}); pool and trainer must come from one build of feedring",
-                                               info.what(), why));
+  throw Error(ErrorKind::kRefused,
+              fmt::format("{}: the pool's description of the feed is not what this build understands "
+                          "({}); pool and trainer must come from one build of feedring",
+                          info.what(), why));
 }
 
 Remainder to_remainder(const FeedInfo& info, const std::string& word) {
@@ -27,8 +28,16 @@ Remainder to_remainder(const FeedInfo& info, const std::string& word) {
 std::string FeedInfo::what() const { return fmt::format("feed '{}', rank {}", name, launch.rank); }
 
 CursorSpec FeedInfo::cursor() const {
-  return {samples,   sharded ? launch.world : 1, sharded ? launch.rank : 0, batch_size, remainder, seed, repeat,
-          auto_epoch, spec_hash,                  dataset_digest};
+  return {samples,
+          sharded ? launch.world : 1,
+          sharded ? launch.rank : 0,
+          batch_size,
+          remainder,
+          seed,
+          repeat,
+          auto_epoch,
+          spec_hash,
+          dataset_digest};
 }
 
 FeedInfo read_feed_info(const nlohmann::json& reply, const std::string& name, const Launch& launch) {

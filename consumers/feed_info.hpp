@@ -20,10 +20,10 @@ struct FeedInfo {
   std::uint64_t classes = 0;
   std::uint64_t seed = 0;
   Remainder remainder = Remainder::kDrop;
-  double error_budget = 0;   ///< share of an epoch's samples
+  double error_budget = 0;  ///< share of an epoch's samples
   bool repeat = true;
   bool auto_epoch = true;
-  bool sharded = true;       ///< false: every rank sees all (shard = "none")
+  bool sharded = true;  ///< false: every rank sees all (shard = "none")
   std::string spec_hash;
   std::string dataset_digest;
 

@@ -18,10 +18,10 @@ namespace feedring {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-constexpr std::uint32_t kSleeper = 0;                       // the ring's ready event has one: the owner
-constexpr std::uint64_t kLookAfterNs = kSleepSliceNs / 2;   // a system call: not for every short wait
-constexpr std::uint64_t kLongestTickNs = 1'000'000'000;     // more passed: this process was stopped, which is no wait
-constexpr int kSpins = 200;                                 // some microseconds, the price of a sleep and a wake
+constexpr std::uint32_t kSleeper = 0;                      // the ring's ready event has one: the owner
+constexpr std::uint64_t kLookAfterNs = kSleepSliceNs / 2;  // a system call: not for every short wait
+constexpr std::uint64_t kLongestTickNs = 1'000'000'000;    // more passed: this process was stopped, which is no wait
+constexpr int kSpins = 200;                                // some microseconds, the price of a sleep and a wake
 
 std::shared_ptr<RingMemory> map(const Attachment& attachment, std::shared_ptr<Device> device) {
   const FeedInfo& info = attachment.info;
@@ -40,14 +40,16 @@ class FeedOwner::Entry {
  public:
   explicit Entry(FeedOwner& owner) : owner_(owner), calls_(futex_calls_of_this_thread()) {
     if (!owner.memory_->is_mine()) {
-      throw Error(ErrorKind::kForked, owner.info_.what() +
-                                          ": a forked child cannot use the feed of its parent; attach a feed of its own or "
-                                          "start the child with exec");
+      throw Error(ErrorKind::kForked,
+                  owner.info_.what() +
+                      ": a forked child cannot use the feed of its parent; attach a feed of its own or "
+                      "start the child with exec");
     }
     if (owner.inside_.exchange(true, std::memory_order_acquire)) {
-      throw Error(ErrorKind::kUsage, owner.info_.what() +
-                                         ": two threads used the feed at once; one thread owns it, others may only release "
-                                         "batches");
+      throw Error(ErrorKind::kUsage,
+                  owner.info_.what() +
+                      ": two threads used the feed at once; one thread owns it, others may only release "
+                      "batches");
     }
   }
   Entry(const Entry&) = delete;
@@ -172,10 +174,11 @@ std::uint32_t FeedOwner::sleep_until_ready(std::chrono::milliseconds deadline) {
       if (table_.ready(*slot)) return *slot;
     }
     if (table_.user_holds_all()) {
-      throw Error(ErrorKind::kHeld,
-                  fmt::format("{}: you hold all {} slots of the ring, so that no batch can come; let batches (and tensors made "
-                              "from them) go before asking for the next one, or raise `slots`",
-                              info_.what(), info_.slots));
+      throw Error(
+          ErrorKind::kHeld,
+          fmt::format("{}: you hold all {} slots of the ring, so that no batch can come; let batches (and tensors made "
+                      "from them) go before asking for the next one, or raise `slots`",
+                      info_.what(), info_.slots));
     }
     if (table_.blocked_by_later()) {
       table_.raise_plan();
@@ -234,7 +237,8 @@ std::optional<Batch> FeedOwner::deliver(std::uint32_t slot) {
   table_.advance();
   cursor_.advance();
   if (rows.incomplete) {
-    throw Error(ErrorKind::kInternal, fmt::format("{}: slot {} came back with rows that nobody wrote", info_.what(), slot));
+    throw Error(ErrorKind::kInternal,
+                fmt::format("{}: slot {} came back with rows that nobody wrote", info_.what(), slot));
   }
   count_failures(*content, rows);
   auto& header = memory_->ring().header();
@@ -251,20 +255,21 @@ void FeedOwner::count_failures(const BatchContent& batch, const RowSummary& rows
   failed_in_epoch_ += rows.replaced;  // what is raised has been told already
   stats_.failed += rows.raised + rows.replaced;
   if (rows.raised > 0) {
-    throw Error(ErrorKind::kData,
-                fmt::format("{}: {} of {} samples of epoch {}, step {} failed, the first in row {}: {}; repair or remove the "
-                            "file, or choose on_error = \"replace\" or \"zero\"",
-                            info_.what(), rows.raised, wanted.share.valid, wanted.epoch, wanted.step, rows.first_raised,
-                            failure_text(*memory_, batch.slot, rows.first_raised)));
+    throw Error(
+        ErrorKind::kData,
+        fmt::format("{}: {} of {} samples of epoch {}, step {} failed, the first in row {}: {}; repair or remove the "
+                    "file, or choose on_error = \"replace\" or \"zero\"",
+                    info_.what(), rows.raised, wanted.share.valid, wanted.epoch, wanted.step, rows.first_raised,
+                    failure_text(*memory_, batch.slot, rows.first_raised)));
   }
   const std::uint64_t share = cursor_.share_of_epoch();
   const std::uint64_t allowed = allowed_failures(info_.error_budget, share);
   if (failed_in_epoch_ > allowed) {
-    throw Error(ErrorKind::kData,
-                fmt::format("{}: {} samples of epoch {} failed up to step {}, more than the {} of {} that error_budget = {} "
-                            "allows; `feedring check` lists the files that cannot be decoded",
-                            info_.what(), failed_in_epoch_, wanted.epoch, wanted.step, allowed, share,
-                            info_.error_budget));
+    throw Error(
+        ErrorKind::kData,
+        fmt::format("{}: {} samples of epoch {} failed up to step {}, more than the {} of {} that error_budget = {} "
+                    "allows; `feedring check` lists the files that cannot be decoded",
+                    info_.what(), failed_in_epoch_, wanted.epoch, wanted.step, allowed, share, info_.error_budget));
   }
 }
 

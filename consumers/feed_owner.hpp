@@ -68,9 +68,9 @@ class FeedOwner {
   bool aligned_ = false;  // false after a restart, until the user said where to go on or asked for a batch
   bool gone_ = false;     // the supervisor was seen dead
   std::vector<bool> populated_;
-  std::uint64_t failed_epoch_ = 0;     // epoch that failed_in_epoch_ counts
+  std::uint64_t failed_epoch_ = 0;  // epoch that failed_in_epoch_ counts
   std::uint64_t failed_in_epoch_ = 0;
-  FeedStats stats_;                    // but for the futex calls, which releasing threads make too
+  FeedStats stats_;  // but for the futex calls, which releasing threads make too
   std::uint64_t futex_calls_before_ = 0;
   std::atomic<bool> inside_ = false;
 };

@@ -69,7 +69,8 @@ bool gives_up(int code, ErrorKind& kind) {
 std::filesystem::path find_command() {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& folder : {here, here / "../bin", here / "../../bin", std::filesystem::path(FEEDRING_INSTALLED_BIN)}) {
+  for (const auto& folder :
+       {here, here / "../bin", here / "../../bin", std::filesystem::path(FEEDRING_INSTALLED_BIN)}) {
     auto candidate = (folder / "feedring").lexically_normal();
     if (::access(candidate.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(candidate, error)) return candidate;
   }
@@ -97,9 +98,10 @@ void PoolStarter::step() {
     child_ = -1;
     ErrorKind kind{};
     if (WIFEXITED(status) && gives_up(WEXITSTATUS(status), kind)) {
-      throw Error(kind, fmt::format("the pool that this rank started from {} ended with exit code {}; its message is on "
-                                    "standard error",
-                                    config_, WEXITSTATUS(status)));
+      throw Error(kind,
+                  fmt::format("the pool that this rank started from {} ended with exit code {}; its message is on "
+                              "standard error",
+                              config_, WEXITSTATUS(status)));
     }
   }
   if (std::chrono::steady_clock::now() - started_ >= kBetweenStarts) start();
@@ -111,12 +113,14 @@ void PoolStarter::start() {
   std::string arguments[] = {"feedring", "start", "-c", config_, "--address", address_, "--from-rank"};
   char* pointers[std::size(arguments) + 1] = {};
   for (std::size_t i = 0; i < std::size(arguments); ++i) pointers[i] = arguments[i].data();
-  const int rc = ::posix_spawnp(&child_, command_.c_str(), settings.actions(), settings.attributes(), pointers, environ);
+  const int rc =
+      ::posix_spawnp(&child_, command_.c_str(), settings.actions(), settings.attributes(), pointers, environ);
   if (rc != 0) {
     child_ = -1;
-    throw Error(ErrorKind::kUsage, fmt::format("the command `{}` cannot be started to run a pool: {}; install feedring or "
-                                               "put it into PATH",
-                                               command_.native(), std::strerror(rc)));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the command `{}` cannot be started to run a pool: {}; install feedring or "
+                            "put it into PATH",
+                            command_.native(), std::strerror(rc)));
   }
 }
 

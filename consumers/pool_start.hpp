@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting a node's pool from a rank. All ranks of the node try; binding the pool's name is the election, and who loses it
-// ends by itself, so that trying again does no harm.
+// Starting a node's pool from a rank. All ranks of the node try; binding the pool's name is the election, and who loses
+// it ends by itself, so that trying again does no harm.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace feedring {
 
-/// The `feedring` command: beside this program, in a bin/ beside this program's folder or the one above it, where it was
-/// installed, or else the bare name, which is looked up in PATH.
+/// The `feedring` command: beside this program, in a bin/ beside this program's folder or the one above it, where it
+/// was installed, or else the bare name, which is looked up in PATH.
 [[nodiscard]] std::filesystem::path find_command();
 
 class PoolStarter {
@@ -25,11 +25,11 @@ class PoolStarter {
   /// Leaves a running pool alone: it ends by itself after its last rank. Reaps the command where it lost the election.
   ~PoolStarter();
 
-  /// To be called while nobody listens at the address: starts `feedring start -c CONFIG --address ADDRESS --from-rank` in a
-  /// session of its own, with standard output on standard error and no other open file of this process; later, looks
-  /// what became of it, and starts another one where it ended without a reason to give up. Throws Error with the kind of the
-  /// command's exit code where the configuration, the data or the memory is the reason, Error(kUsage) where there is
-  /// no such command.
+  /// To be called while nobody listens at the address: starts `feedring start -c CONFIG --address ADDRESS --from-rank`
+  /// in a session of its own, with standard output on standard error and no other open file of this process; later,
+  /// looks what became of it, and starts another one where it ended without a reason to give up. Throws Error with the
+  /// kind of the command's exit code where the configuration, the data or the memory is the reason, Error(kUsage) where
+  /// there is no such command.
   void step();
 
  private:

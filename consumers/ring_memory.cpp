@@ -46,10 +46,11 @@ RingMemory::RingMemory(const std::string& what, int ring, int pool, std::shared_
       device_(std::move(device)) {
   const std::uint64_t stamp = this->pool().stamp.load(std::memory_order_acquire);
   if (stamp != contract::fingerprint() || this->pool().magic != contract::kPoolMagic) {
-    throw Error(ErrorKind::kRefused,
-                fmt::format("{}: the pool's fingerprint is {:#x} where this build wants {:#x}; pool and trainer must come "
-                            "from one build of feedring",
-                            what, stamp, contract::fingerprint()));
+    throw Error(
+        ErrorKind::kRefused,
+        fmt::format("{}: the pool's fingerprint is {:#x} where this build wants {:#x}; pool and trainer must come "
+                    "from one build of feedring",
+                    what, stamp, contract::fingerprint()));
   }
   if (status_ == nullptr || status_->row_bytes != 1) {
     throw Error(ErrorKind::kRefused, fmt::format("{}: the ring has no status byte per row", what));

@@ -35,7 +35,8 @@ class RingMemory {
   /// True in the process that attached, false in its forked children.
   [[nodiscard]] bool is_mine() const noexcept;
 
-  /// Faults in the pages of the header and the control blocks, or of one slot's payload, so that later use takes no fault.
+  /// Faults in the pages of the header and the control blocks, or of one slot's payload, so that later use takes no
+  /// fault.
   void populate_control() const noexcept;
   void populate_slot(std::uint32_t slot) const noexcept;
 

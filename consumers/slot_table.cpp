@@ -49,9 +49,10 @@ void SlotTable::adopt() {
     unused_ = std::max(unused_, want.sequence + 1);
   }
   if (!possible) {
-    throw Error(ErrorKind::kRefused, fmt::format("{}: the ring that a former process of this rank left holds impossible "
-                                                 "numbers; start the pool anew",
-                                                 memory_->what()));
+    throw Error(ErrorKind::kRefused,
+                fmt::format("{}: the ring that a former process of this rank left holds impossible "
+                            "numbers; start the pool anew",
+                            memory_->what()));
   }
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (entries_[slot].use == Use::kOffered && entries_[slot].want.plan != plan_) retire(slot);
@@ -65,8 +66,8 @@ bool SlotTable::fits(const Entry& entry, const Cursor& cursor, std::uint64_t nex
   return wanted && entry.want == to_want(*wanted, sequence, plan_, cursor.seed(), ring().shape().rows);
 }
 
-// Of all ways to lay the cursor's wants over what is offered: one where the next batch is there before one where it is not,
-// then the one that keeps most, then the lowest.
+// Of all ways to lay the cursor's wants over what is offered: one where the next batch is there before one where it is
+// not, then the one that keeps most, then the lowest.
 std::optional<std::uint64_t> SlotTable::best_alignment(const Cursor& cursor) const {
   std::optional<std::uint64_t> best;
   std::pair<bool, std::uint32_t> best_merit;
@@ -104,8 +105,8 @@ void SlotTable::align(const Cursor& cursor) {
 }
 
 void SlotTable::raise_plan() {
-  const bool any = std::any_of(entries_.begin(), entries_.end(),
-                               [](const Entry& entry) { return entry.use == Use::kOffered; });
+  const bool any =
+      std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.use == Use::kOffered; });
   if (any) ring().raise_plan(++plan_);
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (entries_[slot].use == Use::kOffered) retire(slot);
@@ -118,8 +119,8 @@ void SlotTable::go_to(std::uint64_t next) noexcept {
   ring().header().next.store(next, std::memory_order_relaxed);
 }
 
-// Ring::cancel(), and every row of a cancelled task says so: a restarted rank may want this very batch again, and must not
-// take the rows of the slot's former turn for it.
+// Ring::cancel(), and every row of a cancelled task says so: a restarted rank may want this very batch again, and must
+// not take the rows of the slot's former turn for it.
 void SlotTable::retire(std::uint32_t slot) {
   entries_[slot].use = Use::kStale;
   const contract::RingShape& shape = ring().shape();
@@ -205,10 +206,11 @@ std::optional<std::uint32_t> SlotTable::next_slot() const noexcept { return slot
 bool SlotTable::ready(std::uint32_t slot) const {
   const SlotWord word = ring().slot(slot);  // A2
   if (word.turn != entries_[slot].turn || word.phase != Phase::kOffered) {
-    throw Error(ErrorKind::kInternal,
-                fmt::format("{}: somebody overwrote the word of slot {}: turn {} and phase {} where turn {} was offered; "
-                            "the ring cannot be trusted any more",
-                            memory_->what(), slot, word.turn, static_cast<int>(word.phase), entries_[slot].turn));
+    throw Error(
+        ErrorKind::kInternal,
+        fmt::format("{}: somebody overwrote the word of slot {}: turn {} and phase {} where turn {} was offered; "
+                    "the ring cannot be trusted any more",
+                    memory_->what(), slot, word.turn, static_cast<int>(word.phase), entries_[slot].turn));
   }
   return ring().full(word);
 }

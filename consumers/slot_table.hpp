@@ -2,8 +2,9 @@
 // The owner's own book of its slots: what it offered where, what nobody wants any more, what is lent to the user. The
 // ring's words say how far the producers are; which slot holds what is read from here, because a peer can write there.
 //
-// The wanted sequences are next() … next() + slots - 1, and next() is the cursor's want(0). A ticket outside of that, or
-// with other content, is stale: its open tasks are cancelled, and the slot is dropped once the claimed ones are finished.
+// The wanted sequences are next() … next() + slots - 1, and next() is the cursor's want(0). A ticket outside of that,
+// or with other content, is stale: its open tasks are cancelled, and the slot is dropped once the claimed ones are
+// finished.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,13 @@ class SlotTable {
 
   /// True where nobody has ever used the ring.
   [[nodiscard]] bool pristine() const noexcept;
-  /// A restarted rank, its predecessor confirmed dead: takes the ring over and keeps what was offered under the current plan
-  /// until align() finds whether it fits. Throws Error(kRefused) where the ring holds impossible numbers.
+  /// A restarted rank, its predecessor confirmed dead: takes the ring over and keeps what was offered under the current
+  /// plan until align() finds whether it fits. Throws Error(kRefused) where the ring holds impossible numbers.
   void adopt();
 
   /// After the cursor moved in any other way than by a delivery: finds the sequence of its next batch. Where the ring
-  /// holds that batch (or, after a gap, one of those behind it), the ring goes on there under the same plan; else the plan id is
-  /// raised, and everything offered is stale. No effect where nothing changed.
+  /// holds that batch (or, after a gap, one of those behind it), the ring goes on there under the same plan; else the
+  /// plan id is raised, and everything offered is stale. No effect where nothing changed.
   void align(const Cursor& cursor);
 
   /// Takes back what was released or dropped, then offers what is missing, lowest sequence first, and wakes a producer.
@@ -81,10 +82,10 @@ class SlotTable {
 
   std::shared_ptr<RingMemory> memory_;
   std::vector<Entry> entries_;
-  std::vector<bool> offered_;         // scratch of offer_missing()
-  std::vector<std::uint32_t> free_;   // likewise
-  std::uint64_t next_ = 0;    // sequence of the cursor's want(0)
-  std::uint64_t unused_ = 0;  // above all sequences ever offered
+  std::vector<bool> offered_;        // scratch of offer_missing()
+  std::vector<std::uint32_t> free_;  // likewise
+  std::uint64_t next_ = 0;           // sequence of the cursor's want(0)
+  std::uint64_t unused_ = 0;         // above all sequences ever offered
   std::uint64_t plan_ = 0;
 };
 

@@ -16,7 +16,8 @@ constexpr std::uint32_t kMostTasks = 4;  // more would hide the sentence
 std::string describe_claimant(const RingMemory& memory, Claimant claimant, std::uint64_t now_ns) {
   if (claimant == contract::kNobody) return "no producer has taken it";
   if (claimant == contract::kOwner) return "this rank has cancelled it";
-  if (claimant > contract::kMaxProducers) return fmt::format("its word names claimant {}, which does not exist", claimant);
+  if (claimant > contract::kMaxProducers)
+    return fmt::format("its word names claimant {}, which does not exist", claimant);
   const auto& hand = memory.pool().producer[claimant - 1].in_hand;
   const std::uint64_t since = hand.since_ns.load(std::memory_order_relaxed);
   if (since == 0 || since > now_ns) return fmt::format("producer {} has it and no sample in hand", claimant);
@@ -25,8 +26,8 @@ std::string describe_claimant(const RingMemory& memory, Claimant claimant, std::
   if (phase != WorkPhase::kRead && phase != WorkPhase::kDecode)
     return fmt::format("producer {} took it {:.1f} s ago", claimant, seconds);
   return fmt::format("producer {} has been {} sample {} for {:.1f} s", claimant,
-                     phase == WorkPhase::kRead ? "reading" : "decoding",
-                     hand.sample.load(std::memory_order_relaxed), seconds);
+                     phase == WorkPhase::kRead ? "reading" : "decoding", hand.sample.load(std::memory_order_relaxed),
+                     seconds);
 }
 
 std::string describe_holders(const RingMemory& memory) {
@@ -37,8 +38,8 @@ std::string describe_holders(const RingMemory& memory) {
     user += memory.holder(slot) == RingMemory::Holder::kUser ? 1 : 0;
     device += memory.holder(slot) == RingMemory::Holder::kDevice ? 1 : 0;
   }
-  return fmt::format("no slot came free for it: of {}, the program holds {}, and the device has not finished with {}", slots,
-                     user, device);
+  return fmt::format("no slot came free for it: of {}, the program holds {}, and the device has not finished with {}",
+                     slots, user, device);
 }
 
 }  // namespace

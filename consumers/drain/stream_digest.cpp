@@ -21,7 +21,8 @@ void StreamDigest::add(const Batch& batch) {
   const auto valid = batch.valid();
   for (std::uint32_t row = 0; row < batch.valid_rows(); ++row) {
     if (valid[row] == 0) continue;
-    add(batch.first_ordinal() + row, labels[row], static_cast<const std::byte*>(images.data) + row * row_bytes, row_bytes);
+    add(batch.first_ordinal() + row, labels[row], static_cast<const std::byte*>(images.data) + row * row_bytes,
+        row_bytes);
   }
 }
 

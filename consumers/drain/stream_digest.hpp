@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest of what a rank received in an epoch: the sum mod 2^128, over samples (no pads, no zeroed ones), of XXH3-128 of
-// ordinal, label (both 64 bit, little-endian) and pixels. A sum, so that it does not depend on the order, and the sums
-// of all ranks add up to the same whatever the number of ranks and producers.
+// The digest of what a rank received in an epoch: the sum mod 2^128, over samples (no pads, no zeroed ones), of
+// XXH3-128 of ordinal, label (both 64 bit, little-endian) and pixels. A sum, so that it does not depend on the order,
+// and the sums of all ranks add up to the same whatever the number of ranks and producers.
 #pragma once
 
 #include <xxhash.h>

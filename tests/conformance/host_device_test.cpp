@@ -7,9 +7,9 @@
 namespace feedring {
 namespace {
 
+using std::chrono::milliseconds;
 using test::DeviceConformance;
 using test::MakeDevice;
-using std::chrono::milliseconds;
 
 INSTANTIATE_TEST_SUITE_P(HostDevice, DeviceConformance, testing::Values(MakeDevice([] { return host_device(); })));
 INSTANTIATE_TEST_SUITE_P(DelayedHostDevice, DeviceConformance,

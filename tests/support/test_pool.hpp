@@ -50,10 +50,10 @@ struct PoolSetting {
 
 /// How producers behave; may change while they run.
 struct Behaviour {
-  std::set<std::uint64_t> bad;                       ///< ordinals whose sample fails; fixed before start()
-  std::atomic<bool> paused = false;                  ///< take nothing new
-  std::atomic<std::uint64_t> hang_at = ~0ULL;        ///< the producer that reaches this ordinal stops there
-  std::atomic<std::uint32_t> row_us = 0;             ///< time for a row
+  std::set<std::uint64_t> bad;                 ///< ordinals whose sample fails; fixed before start()
+  std::atomic<bool> paused = false;            ///< take nothing new
+  std::atomic<std::uint64_t> hang_at = ~0ULL;  ///< the producer that reaches this ordinal stops there
+  std::atomic<std::uint32_t> row_us = 0;       ///< time for a row
   std::atomic<std::uint64_t> rows_written = 0;
 };
 
@@ -89,13 +89,14 @@ class TestPool {
   TestPool& operator=(const TestPool&) = delete;
   ~TestPool() { stop(); }
 
-  /// Starts `count` producers on the pool's own mapping, or on another one of the same ring: the race detector takes two
-  /// mappings for strangers.
+  /// Starts `count` producers on the pool's own mapping, or on another one of the same ring: the race detector takes
+  /// two mappings for strangers.
   void start(std::uint32_t count = 2) { start(count, ring, *pool); }
   void start(std::uint32_t count, const Ring<>& on, PoolHeader& with) {
     for (std::uint32_t p = 0; p < count; ++p) {
       const auto claimant = static_cast<contract::Claimant>(producers_.size() + 1);
-      producers_.emplace_back([this, on, &with, claimant](const std::stop_token& stop) { produce(stop, on, with, claimant); });
+      producers_.emplace_back(
+          [this, on, &with, claimant](const std::stop_token& stop) { produce(stop, on, with, claimant); });
     }
     work_ = &with.work;
   }
@@ -124,7 +125,8 @@ class TestPool {
     for (;;) {
       for (std::uint32_t slot = 0; slot < ring.shape().slots; ++slot) {
         const auto word = ring.slot(slot);
-        if (word.phase == contract::Phase::kOffered && ring.full(word) && ring.ticket(slot).sequence == sequence) return;
+        if (word.phase == contract::Phase::kOffered && ring.full(word) && ring.ticket(slot).sequence == sequence)
+          return;
       }
       std::this_thread::yield();
     }
@@ -242,8 +244,9 @@ class TestPool {
     const auto* images = find_tensor(on.shape(), "images");
     RowStatus status = RowStatus::kOk;
     if (behaviour.bad.contains(ordinal)) {
-      status = setting.on_error == "raise" ? RowStatus::kFailed
-                                           : setting.on_error == "zero" ? RowStatus::kZeroed : RowStatus::kReplaced;
+      status = setting.on_error == "raise"  ? RowStatus::kFailed
+               : setting.on_error == "zero" ? RowStatus::kZeroed
+                                            : RowStatus::kReplaced;
       const std::string text = "photos/" + std::to_string(ordinal) + ".jpg: truncated";
       auto& record = on.failure(slot, task);
       if (status == RowStatus::kFailed && record.length == 0) {

@@ -14,7 +14,8 @@
 namespace feedring {
 namespace {
 
-CursorSpec spec(std::uint64_t samples, std::uint32_t world, std::uint32_t batch, Remainder remainder = Remainder::kPad) {
+CursorSpec spec(std::uint64_t samples, std::uint32_t world, std::uint32_t batch,
+                Remainder remainder = Remainder::kPad) {
   CursorSpec spec;
   spec.samples = samples;
   spec.world = world;
@@ -80,8 +81,8 @@ TEST(Cursor, SavedAtAnyStepGoesOnAtAnyWorldAndBatchSizeWithNothingLostOrDoubled)
           for (std::uint32_t other_batch = 1; other_batch <= 4; ++other_batch) {
             const std::uint64_t steps = Cursor(spec(samples, world, batch)).steps_per_epoch();
             for (std::uint64_t saved = 0; saved < steps; ++saved) {
-              SCOPED_TRACE(testing::Message() << samples << " samples, " << world << "x" << batch << " -> " << other_world
-                                              << "x" << other_batch << ", saved at " << saved);
+              SCOPED_TRACE(testing::Message() << samples << " samples, " << world << "x" << batch << " -> "
+                                              << other_world << "x" << other_batch << ", saved at " << saved);
               std::vector<int> times(samples, 0);
               std::vector<Cursor> before = ranks(spec(samples, world, batch));
               for (Cursor& cursor : before)
@@ -305,8 +306,9 @@ TEST(Cursor, RefusesWhatIsNoState) {
     changed[key] = value;
     return changed.dump();
   };
-  for (const std::string& text : {std::string(), std::string("[]"), std::string("{\"version\":1"), with("epoch", -1),
-                                  with("epoch", 1.5), with("next_ordinal", 7), with("seed", "0"), with("spec_hash", 3)}) {
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{\"version\":1"), with("epoch", -1), with("epoch", 1.5),
+        with("next_ordinal", 7), with("seed", "0"), with("spec_hash", 3)}) {
     EXPECT_EQ(kind_of([&] { cursor.load_state(text); }), ErrorKind::kUsage) << text;
   }
   EXPECT_EQ(kind_of([&] { cursor.load_state(with("version", 2)); }), ErrorKind::kRefused);

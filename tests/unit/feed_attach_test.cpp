@@ -41,7 +41,7 @@ TEST(Attach, SaysWhoTheRankIs) {
                                                                      {"LOCAL_RANK", "1"},
                                                                      {"LOCAL_WORLD_SIZE", "4"},
                                                                      {"TORCHELASTIC_RUN_ID", "x"}}));
-  const nlohmann::json expected = {{"op", "attach"}, {"feed", "val"},     {"rank", 5},
+  const nlohmann::json expected = {{"op", "attach"}, {"feed", "val"},   {"rank", 5},
                                    {"world", 8},     {"local_rank", 1}, {"local_world", 4}};
   EXPECT_EQ(pool.last_request, expected);
   EXPECT_EQ(attachment.info.what(), "feed 'val', rank 5");

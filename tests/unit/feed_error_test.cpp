@@ -72,9 +72,10 @@ TEST(Feed, NamesAtTheDeadlineWhoHasWhatInHandAndForHowLong) {
   EXPECT_GE(took, milliseconds(250));
   EXPECT_LT(took, milliseconds(2500));
   EXPECT_EQ(error.kind(), ErrorKind::kDeadline);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("feed 'train', rank 0"), HasSubstr("epoch 0, step 2"), HasSubstr("0.25 s"),
-                                  HasSubstr("0 of 2 tasks done"), HasSubstr("task 0: producer 1 has been decoding sample 9 for 0."),
-                                  HasSubstr("task 1: no producer has taken it")));
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("feed 'train', rank 0"), HasSubstr("epoch 0, step 2"), HasSubstr("0.25 s"),
+                    HasSubstr("0 of 2 tasks done"), HasSubstr("task 0: producer 1 has been decoding sample 9 for 0."),
+                    HasSubstr("task 1: no producer has taken it")));
   pool.behaviour.hang_at = ~0ULL;
   EXPECT_EQ(feed.next()->step(), 2U) << "the next call goes on";
 }
@@ -195,7 +196,8 @@ TEST(Feed, InAForkedChildIsAnErrorAndItsDestructionChangesNothing) {
 TEST(Feed, RefusesASecondThreadInsideNext) {
   TestPool pool;
   Feed feed = Feed::attach(pool.options());
-  std::jthread waits([&] { EXPECT_EQ(error_of([&] { (void)feed.next(milliseconds(300)); }).kind(), ErrorKind::kDeadline); });
+  std::jthread waits(
+      [&] { EXPECT_EQ(error_of([&] { (void)feed.next(milliseconds(300)); }).kind(), ErrorKind::kDeadline); });
   while (pool.ring.header().waiting.load() == 0) std::this_thread::yield();
   const Error error = error_of([&] { (void)feed.next(); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);

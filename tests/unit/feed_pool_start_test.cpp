@@ -39,14 +39,16 @@ class PoolStart : public testing::Test {
     }
   }
 
-  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("feedring-start-" + std::to_string(::getpid()));
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("feedring-start-" + std::to_string(::getpid()));
 };
 
 TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);  // inherited by a careless spawn
-  const auto path = command("{ echo \"$@\"; ps -o sid= -p $$ | tr -d ' '; ls -l /proc/$$/fd | grep -c pipe:; echo end; } >" +
-                            folder_.native() + "/said 2>&1\nexec sleep 100\n");
+  const auto path =
+      command("{ echo \"$@\"; ps -o sid= -p $$ | tr -d ' '; ls -l /proc/$$/fd | grep -c pipe:; echo end; } >" +
+              folder_.native() + "/said 2>&1\nexec sleep 100\n");
   const int quiet = ::open("/dev/null", O_WRONLY);
   const int kept = ::dup(STDERR_FILENO);
   ::dup2(quiet, STDERR_FILENO);

@@ -41,7 +41,7 @@ void live_and_die(TestPool& pool, std::uint64_t batches) {
 }
 
 std::string state_at(std::uint64_t epoch, std::uint64_t ordinal, std::uint64_t seed = 5) {
-  return nlohmann::json{{"version", 1},       {"seed", seed},            {"epoch", epoch}, {"next_ordinal", ordinal},
+  return nlohmann::json{{"version", 1},      {"seed", seed},           {"epoch", epoch}, {"next_ordinal", ordinal},
                         {"spec_hash", "5e"}, {"dataset_digest", "d1"}, {"G", 4}}
       .dump();
 }

@@ -17,12 +17,12 @@ namespace feedring {
 /// Where a tensor of a batch lies. Valid for as long as the batch or its lease lives. Images are (B, 3, H, W), whatever
 /// the layout of the bytes: for NHWC the strides are channels_last.
 struct TensorView {
-  void* data = nullptr;          ///< a multiple of 64; read it, never write: the slot may be read by a device too
+  void* data = nullptr;  ///< a multiple of 64; read it, never write: the slot may be read by a device too
   Dtype dtype = Dtype::kUint8;
-  std::uint32_t dimensions = 0;  ///< 1 to 4
+  std::uint32_t dimensions = 0;         ///< 1 to 4
   std::array<std::int64_t, 4> sizes{};  ///< `dimensions` of them count, sizes[0] is the rows
   std::array<std::int64_t, 4> steps{};  ///< from element to element along each dimension, in elements
-  std::uint64_t bytes = 0;       ///< of the whole tensor
+  std::uint64_t bytes = 0;              ///< of the whole tensor
 
   [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return {sizes.data(), dimensions}; }
   [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {steps.data(), dimensions}; }

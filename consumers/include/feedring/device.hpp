@@ -33,8 +33,8 @@ class Device {
   virtual ~Device() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
-  /// Tells the device about memory that it will copy from (a CUDA device pins it). Throws Error(kUsage) for an empty range
-  /// and for one that overlaps a registered one.
+  /// Tells the device about memory that it will copy from (a CUDA device pins it). Throws Error(kUsage) for an empty
+  /// range and for one that overlaps a registered one.
   virtual void register_memory(std::byte* base, std::size_t bytes) = 0;
   /// Undoes register_memory(); does nothing for memory that is not registered.
   virtual void unregister_memory(std::byte* base) noexcept = 0;

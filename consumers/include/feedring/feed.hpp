@@ -38,7 +38,7 @@ struct FeedOptions {
   std::optional<std::uint32_t> local_world_size = std::nullopt;
   std::chrono::milliseconds deadline = std::chrono::seconds(120);        ///< longest wait for one batch
   std::chrono::milliseconds attach_deadline = std::chrono::seconds(60);  ///< longest wait for the pool
-  std::shared_ptr<Device> device = nullptr;  ///< what reads the slots; null: host_device()
+  std::shared_ptr<Device> device = nullptr;                              ///< what reads the slots; null: host_device()
 };
 
 /// Sums since attach.
@@ -57,9 +57,9 @@ class FeedOwner;  // consumers/feed_owner.hpp
 /// nothing.
 class Feed {
  public:
-  /// Connects to the pool and maps this rank's ring. Reads the environment now, not earlier. Throws Error: kUsage (wrong or
-  /// contradicting rank, unknown feed), kRefused (another user, another build, a ring that somebody owns), kDeadline
-  /// (no pool within attach_deadline), and what the pool says (kData, kMemory, …).
+  /// Connects to the pool and maps this rank's ring. Reads the environment now, not earlier. Throws Error: kUsage
+  /// (wrong or contradicting rank, unknown feed), kRefused (another user, another build, a ring that somebody owns),
+  /// kDeadline (no pool within attach_deadline), and what the pool says (kData, kMemory, …).
   [[nodiscard]] static Feed attach(const FeedOptions& options = {});
 
   Feed(Feed&&) noexcept;
@@ -70,15 +70,16 @@ class Feed {
   /// Throws Error:
   ///   kDeadline  no batch within the deadline; names the producers and what they have in hand. May be called again
   ///   kPoolGone  the pool died; batches that were ready have been delivered
-  ///   kData      a sample failed under on_error = "raise", or too many under "replace" or "zero" (error_budget); the next
+  ///   kData      a sample failed under on_error = "raise", or too many under "replace" or "zero" (error_budget); the
+  ///   next
   ///              call goes on with the step behind it, so that all ranks stay in step
   ///   kHeld      the caller holds all slots of the ring
   ///   kForked, kUsage  see above
   [[nodiscard]] std::optional<Batch> next();
   [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
 
-  /// Begins a new iteration: goes to the start of the next epoch where a batch of this one was taken; does nothing at the
-  /// start of an epoch, or where a state was loaded or sought and nothing was taken since.
+  /// Begins a new iteration: goes to the start of the next epoch where a batch of this one was taken; does nothing at
+  /// the start of an epoch, or where a state was loaded or sought and nothing was taken since.
   void start_epoch();
   /// Says which epoch the next iteration runs. No effect where that epoch is next anyway, also in its middle after
   /// load_state().
@@ -90,8 +91,9 @@ class Feed {
   /// Where the next batch will come from, as one line of JSON, equal on all ranks at equal steps:
   /// {"version", "seed", "epoch", "next_ordinal", "spec_hash", "dataset_digest", "G"}.
   [[nodiscard]] std::string state() const;
-  /// Goes on where `state` was saved, at any world size and batch size. The seed is the state's. Throws Error(kRefused), with
-  /// both values, for a state of another data set, sampler or transform, and Error(kUsage) for a text that is none.
+  /// Goes on where `state` was saved, at any world size and batch size. The seed is the state's. Throws
+  /// Error(kRefused), with both values, for a state of another data set, sampler or transform, and Error(kUsage) for a
+  /// text that is none.
   void load_state(const std::string& state);
 
   /// Epoch and step of the batch that next() would return.
@@ -108,8 +110,8 @@ class Feed {
   [[nodiscard]] const std::string& dataset_digest() const;
   [[nodiscard]] FeedStats stats() const;
 
-  /// A feed is a range of the batches of one iteration: begin() is start_epoch(). A batch is gone when the loop asks for
-  /// the next one, unless it was moved out.
+  /// A feed is a range of the batches of one iteration: begin() is start_epoch(). A batch is gone when the loop asks
+  /// for the next one, unless it was moved out.
   class Iterator {
    public:
     using iterator_concept = std::input_iterator_tag;

@@ -21,8 +21,8 @@ namespace feedring {
   return at::kByte;
 }
 
-/// A view of the batch's tensor `name`. The slot stays with this rank until the batch and all tensors over it are gone, so
-/// keep them no longer than needed: a rank that holds all its slots gets no further batch. Never write into it.
+/// A view of the batch's tensor `name`. The slot stays with this rank until the batch and all tensors over it are gone,
+/// so keep them no longer than needed: a rank that holds all its slots gets no further batch. Never write into it.
 /// Throws Error as Batch::tensor() does.
 [[nodiscard]] inline at::Tensor to_tensor(const Batch& batch, std::string_view name) {
   const TensorView view = batch.tensor(name);
