@@ -3,6 +3,7 @@
 #include "producers/transform/pipeline.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -141,6 +142,30 @@ TEST(TransformPipeline, MakesThePicturesOfDecodeLikePillowToo) {
   const std::vector<std::vector<std::uint8_t>> theirs = by_pillow(cases);
   if (theirs.empty()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(ours[i].rgb == theirs[i]) << cases[i];
+}
+
+TEST(TransformPipeline, TakesNoPageFaultsOnceWarm) {
+  FEEDRING_NEEDS_SHARED_DATA(data);
+  std::vector<std::vector<std::uint8_t>> files;
+  for (const fs::path& path : some_photographs(data)) files.push_back(read_file(path));
+  const Chain chain = Chain::parse(json::parse(R"([{"name": "RandomResizedCrop", "size": 224},
+      {"name": "RandomHorizontalFlip"}, {"name": "ToDtype", "dtype": "float16", "scale": true}])"));
+  Pipeline pipeline(chain, Dtype::kFloat16, Layout::kNchw);
+  Decoder decoder;
+  std::vector<std::uint8_t> out(pipeline.bytes_per_image());
+  const auto run_all = [&] {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      Draw random(0, 0, i, Stream::kAugment);
+      EXPECT_EQ(pipeline.run(files[i], decoder, random, 100'000'000, out.data()), std::nullopt);
+    }
+  };
+  run_all();
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_THREAD, &before);
+  run_all();
+  getrusage(RUSAGE_THREAD, &after);
+  EXPECT_LE(after.ru_minflt - before.ru_minflt, 1) << "in " << files.size() << " samples";
 }
 
 TEST(TransformPipeline, AFaultSaysWhatIsWrongWithTheSample) {
