@@ -50,17 +50,11 @@ ErrorKind kind_of(int code) {
 class Bench {
  public:
   explicit Bench(const BenchOptions& options)
-      : options_(options),
-        io_(1),
-        address_(pool_name_of(::geteuid(), "bench-" + process_identity(), "n0")),
-        signals_(
-            io_, [this](int number, bool) { interrupted(number); }, [this](pid_t pid) { return owns(pid); }) {}
+      : options_(options), io_(1), address_(pool_name_of(::geteuid(), "bench-" + process_identity(), "n0")) {}
 
   BenchResult run() {
     UniqueFd listener = listen_at(address_);
     if (!listener) throw Error(ErrorKind::kInternal, "the benchmark's own pool address is taken");
-    // Ranks start while the data is read; they wait at the socket.
-    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) start_rank(rank);
     SupervisorOptions supervise;
     supervise.config = options_.config;
     supervise.address = address_;
@@ -68,6 +62,9 @@ class Bench {
     supervise.ranks = options_.ranks;
     supervise.producer_program = libexec_program("feedring-producer");
     supervisor_ = std::make_unique<Supervisor>(io_, std::move(supervise), std::move(listener));
+    const Signals signals(
+        io_, [this](int number, bool) { interrupted(number); }, [this](pid_t pid) { return owns(pid); });
+    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) start_rank(rank);
     boost::asio::steady_timer timer(io_);
     watch_warm_up(timer);
     io_.run();
@@ -227,7 +224,6 @@ class Bench {
   const BenchOptions& options_;
   boost::asio::io_context io_;
   std::string address_;
-  Signals signals_;
   std::unique_ptr<Supervisor> supervisor_;
   std::list<BenchRank> ranks_;
   std::optional<Error> error_;

@@ -30,7 +30,7 @@ void complain(std::string_view sentence) {
 void log_to_stderr() {
   auto logger = std::make_shared<spdlog::logger>("feedring", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("feedring: %v");
-  logger->set_level(spdlog::level::warn);
+  logger->set_level(spdlog::level::info);
   if (const char* level = std::getenv("FEEDRING_LOG"); level != nullptr && *level != '\0') {
     const spdlog::level::level_enum chosen = spdlog::level::from_str(level);
     if (chosen == spdlog::level::off && std::string_view(level) != "off") {

@@ -58,13 +58,6 @@ int run(const RunOptions& options) {
     if (supervisor) supervisor->stop();
     io.stop();
   });
-  // Before any child exists: they get a clean mask of their own.
-  const Signals signals(
-      io,
-      [&](int number, bool from_terminal) {
-        if (!from_terminal) launcher.signal(number);
-      },
-      [&](pid_t pid) { return launcher.owns(pid) || (supervisor && supervisor->producers().owns(pid)); });
 
   if (UniqueFd listener = listen_at(address)) {
     PoolOverrides overrides = options.overrides;
@@ -74,6 +67,14 @@ int run(const RunOptions& options) {
   } else {
     spdlog::info("joining the pool of this job that runs already");
   }
+  // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
+  const Signals signals(
+      io,
+      [&](int number, bool from_terminal) {
+        if (!from_terminal) launcher.signal(number);
+      },
+      [&](pid_t pid) { return launcher.owns(pid) || (supervisor && supervisor->producers().owns(pid)); });
+
   launcher.start();
   io.run();
   return code.value_or(exit_code(ErrorKind::kInternal));
@@ -89,19 +90,17 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
   }
   SupervisorOptions supervise = supervisor_options(options.config, options.overrides, address);
   if (options.grace_s) supervise.grace = std::chrono::seconds(*options.grace_s);
-  std::unique_ptr<Supervisor> supervisor;
+  Supervisor supervisor(io, std::move(supervise), std::move(listener));
   const Signals signals(
       io,
       [&](int number, bool) {
         // A pool that waits for its ranks outlives the group kill of a launcher; `stop` and its grace end it.
-        if (options.grace_s && number != SIGTERM) return;
-        if (supervisor) supervisor->stop();
+        if (!options.grace_s || number == SIGTERM) supervisor.stop();
       },
-      [&](pid_t pid) { return supervisor && supervisor->producers().owns(pid); });
-  supervisor = std::make_unique<Supervisor>(io, std::move(supervise), std::move(listener));
+      [&](pid_t pid) { return supervisor.producers().owns(pid); });
   on_ready(address);
   io.run();
-  if (supervisor->broken()) throw Error(*supervisor->broken());
+  if (supervisor.broken()) throw Error(*supervisor.broken());
   return 0;
 }
 

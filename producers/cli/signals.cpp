@@ -25,6 +25,7 @@ void Signals::bury_orphans() const {
 
 Signals::Signals(boost::asio::io_context& io, std::function<void(int, bool)> on_signal, std::function<bool(pid_t)> ours)
     : descriptor_(io), on_signal_(std::move(on_signal)), ours_(std::move(ours)) {
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of the write, told with a name
   sigset_t set;
   ::sigemptyset(&set);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);

@@ -60,6 +60,15 @@ std::string to_text(const MemoryPlan& plan) {
   return text;
 }
 
+std::string to_line(const MemoryPlan& plan) {
+  std::string rings;
+  for (const MemoryPlan::FeedPart& feed : plan.feeds)
+    rings += fmt::format("{}{} {}", rings.empty() ? "" : ", ", feed.name, human_bytes(feed.ring_bytes));
+  const MemoryHeadroom room = memory_headroom();
+  return fmt::format("memory {}: {} rank(s) x ({}), {} producer(s); {} free by {}", human_bytes(plan.total), plan.ranks,
+                     rings, plan.producers, human_bytes(room.bytes), room.limit);
+}
+
 nlohmann::json to_json(const MemoryPlan& plan) {
   nlohmann::json feeds = nlohmann::json::array();
   for (const MemoryPlan::FeedPart& feed : plan.feeds) {

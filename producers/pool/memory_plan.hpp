@@ -33,8 +33,9 @@ struct MemoryPlan {
 /// Throws Error(kMemory): needed, free, which limit, what to lower. `extra_limit` is [pool] memory_limit.
 void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit);
 
-/// One line per part, for people; and the same as JSON.
+/// One line per part, for people; all in one line; and as JSON.
 [[nodiscard]] std::string to_text(const MemoryPlan& plan);
+[[nodiscard]] std::string to_line(const MemoryPlan& plan);
 [[nodiscard]] nlohmann::json to_json(const MemoryPlan& plan);
 
 }  // namespace feedring

@@ -41,7 +41,10 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
                              [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
   // Memory is checked before anything starts, for one rank where their number is not known yet.
-  demand_memory(plan_memory(feeds_, options_.ranks.value_or(1), options_.producers), options_.config.pool.memory_limit);
+  const MemoryPlan plan = plan_memory(feeds_, options_.ranks.value_or(1), options_.producers);
+  spdlog::info("{}{}", to_line(plan),
+               options_.ranks ? "" : " (more with the first attach, which tells how many ranks)");
+  demand_memory(plan, options_.config.pool.memory_limit);
   if (options_.ranks) make_rings(*options_.ranks);
   producers_->start(options_.producers);
   started_ns_ = monotonic_ns();
@@ -53,6 +56,7 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
 Supervisor::~Supervisor() { stop(); }
 
 void Supervisor::make_rings(std::uint32_t ranks) {
+  if (ranks > options_.ranks.value_or(1)) spdlog::info("{}", to_line(plan_memory(feeds_, ranks, options_.producers)));
   const auto made = rings_.make(feeds_, ranks, options_.producers, options_.config.pool.memory_limit);
   if (producers_->size() != 0) producers_->announce(made);
 }
