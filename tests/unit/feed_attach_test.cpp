@@ -169,5 +169,14 @@ TEST(Attach, OffersTheFirstBatchesAtOnceButCountsAsNotIterated) {
   EXPECT_EQ(pool.ring.header().iterated.load(), 1U);
 }
 
+TEST(Attach, TellsProducersOfWhatItOffers) {
+  TestPool pool;
+  Feed feed = Feed::attach(pool.options());
+  const std::uint32_t after_attach = pool.pool->work.sequence.load();
+  EXPECT_GT(after_attach, 0U) << "or a sleeping producer would find the work by its next slice only";
+  feed.seek(3, 0);
+  EXPECT_GT(pool.pool->work.sequence.load(), after_attach);
+}
+
 }  // namespace
 }  // namespace feedring

@@ -139,6 +139,21 @@ TEST(Feed, ASeekBackDecodesOnlyWhatIsMissing) {
   EXPECT_FALSE(feed.next());
 }
 
+TEST(Feed, ASeekBackGivesUpLaterBatchesWhereTheyWouldKeepItWaiting) {
+  PoolSetting setting;
+  setting.slots = 2;
+  TestPool pool(setting);
+  pool.start();
+  Feed feed = Feed::attach(pool.options());
+  const std::optional<Batch> held = feed.next();
+  pool.wait_ready(1);
+  feed.seek(0, 0);  // step 1 is in the other slot, and would be wanted right after
+  const auto again = feed.next();
+  EXPECT_EQ(again->step(), 0U);
+  EXPECT_EQ(wrong_in(*again, 5, 23), "");
+  EXPECT_EQ(wrong_in(*held, 5, 23), "");
+}
+
 TEST(Feed, SetEpochGoesToThatEpochAndKeepsARunningOneToItsEnd) {
   TestPool pool;
   pool.start();
