@@ -95,8 +95,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bare_decode: no JPEG below %s, or a count of 0\n", argv[1]);
     return 2;
   }
-  auto* shared = static_cast<Shared*>(
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* shared =
+      static_cast<Shared*>(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   for (unsigned i = 0; i < processes; ++i) {
     if (::fork() == 0) run(*shared, files, i * 7919, seconds);
   }
@@ -104,7 +104,8 @@ int main(int argc, char** argv) {
   shared->begin_ns.store(feedring::monotonic_ns(), std::memory_order_relaxed);
   while (::wait(nullptr) > 0) {
   }
-  const double wall = static_cast<double>(feedring::monotonic_ns() - shared->begin_ns.load(std::memory_order_relaxed)) * 1e-9;
+  const double wall =
+      static_cast<double>(feedring::monotonic_ns() - shared->begin_ns.load(std::memory_order_relaxed)) * 1e-9;
   rusage used{};
   ::getrusage(RUSAGE_CHILDREN, &used);
   const auto images = static_cast<double>(shared->images.load(std::memory_order_relaxed));

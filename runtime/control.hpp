@@ -25,8 +25,8 @@ struct Message;
 using PoolAddress = std::string;
 
 /// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost). A socket
-/// file that a killed pool left is replaced. Throws Error(kInternal | kUsage), and kRefused for a socket file in a folder
-/// that others may write to.
+/// file that a killed pool left is replaced. Throws Error(kInternal | kUsage), and kRefused for a socket file in a
+/// folder that others may write to.
 [[nodiscard]] UniqueFd listen_at(const PoolAddress& address);
 
 /// Removes the socket file of an address that is a path; the listener is closed.

@@ -13,8 +13,9 @@ namespace feedring::cli {
 
 class Signals {
  public:
-  /// Blocks INT, TERM, HUP and CHLD for the process and reads them here; ignores PIPE. `on_signal(number, from_terminal)` for the
-  /// first three. As PID 1 of a container it also buries orphans: children that are not `ours`, whom others wait for.
+  /// Blocks INT, TERM, HUP and CHLD for the process and reads them here; ignores PIPE. `on_signal(number,
+  /// from_terminal)` for the first three. As PID 1 of a container it also buries orphans: children that are not `ours`,
+  /// whom others wait for.
   Signals(boost::asio::io_context& io, std::function<void(int, bool)> on_signal, std::function<bool(pid_t)> ours);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kStep = std::size_t{1} << 18;  // blocks come in 256 KiB: few sizes, soon settled
 
-constexpr std::size_t kFirst = std::size_t{1} << 20;  // enough for most crops of a photograph
+constexpr std::size_t kFirst = std::size_t{1} << 19;  // enough for many crops of a photograph
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t step) { return (bytes + step - 1) / step * step; }
 
