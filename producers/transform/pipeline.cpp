@@ -84,39 +84,4 @@ Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw&
   return std::nullopt;
 }
 
-Fault make_picture(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
-                   const PictureRequest& request, Picture& out) {
-  ImageInfo info;
-  if (Fault fault = decoder.probe(bytes, max_pixels, info)) return fault;
-  Geometry geometry;
-  geometry.start(info.size);
-  if (request.box) {
-    const Box& box = *request.box;
-    if (box.x < 0 || box.y < 0 || box.width < 1 || box.height < 1 || box.width > info.size.width - box.x ||
-        box.height > info.size.height - box.y) {
-      return "the box does not lie in its " + std::to_string(info.size.width) + " x " +
-             std::to_string(info.size.height) + " pixels";
-    }
-    geometry.crop(box);
-  }
-  if (request.resize) {
-    Choices choices;
-    Size size = geometry.size();
-    Draw unused(0, 0, 0, Stream::kAugment);  // Resize draws nothing
-    if (Fault fault = choose(*request.resize, size, unused, choices)) return fault;
-    geometry.apply(choices);
-  }
-  if (Fault fault = geometry.finish(max_pixels)) return fault;
-  out.size = geometry.size();
-  const auto pixels = static_cast<std::uint64_t>(out.size.width) * static_cast<std::uint64_t>(out.size.height);
-  if (pixels > max_pixels) {
-    return "the result would have " + std::to_string(out.size.width) + " x " + std::to_string(out.size.height) +
-           " pixels, more than max_pixels = " + std::to_string(max_pixels);
-  }
-  const std::size_t row = static_cast<std::size_t>(out.size.width) * 3;
-  out.rgb.resize(row * static_cast<std::size_t>(out.size.height));
-  Renderer renderer;
-  return renderer.render(bytes, info, decoder, geometry, out.rgb.data(), row);
-}
-
 }  // namespace feedring

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,21 +53,5 @@ class Pipeline {
   Renderer renderer_;
   std::vector<std::uint8_t> pixels_;  ///< the last stage's result where the slot holds other than uint8 NHWC
 };
-
-/// What `feedring decode` may ask for.
-struct PictureRequest {
-  std::optional<Box> box{};        ///< of the image; default: all of it
-  std::optional<Resize> resize{};  ///< of the box
-};
-
-struct Picture {
-  Size size;
-  std::vector<std::uint8_t> rgb;  ///< rows of size.width * 3 bytes without gaps
-};
-
-/// A box of an image, resized: the pixels that a feed would make of the same steps. `max_pixels` bounds the image and
-/// the result. A fault for a box outside the image. On a fault `out` is undefined.
-Fault make_picture(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
-                   const PictureRequest& request, Picture& out);
 
 }  // namespace feedring

@@ -115,35 +115,6 @@ TEST(TransformPipeline, MakesOfPhotographsWhatPillowMakesOfThem) {
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(ours[i] == theirs[i]) << cases[i];
 }
 
-TEST(TransformPipeline, MakesThePicturesOfDecodeLikePillowToo) {
-  FEEDRING_NEEDS_SHARED_DATA(data);
-  const std::vector<fs::path> paths = some_photographs(data);
-  const PictureRequest requests[] = {{},
-                                     {.box = Box{17, 30, 101, 53}},
-                                     {.resize = Resize{.shorter = 100, .filter = Filter::kLanczos}},
-                                     {.box = Box{5, 9, 90, 60}, .resize = Resize{.exact = Size{31, 47}}}};
-  json cases = json::array();
-  std::vector<Picture> ours;
-  Decoder decoder;
-  for (const PictureRequest& request : requests) {
-    const std::vector<std::uint8_t> bytes = read_file(paths[cases.size()]);
-    Picture picture;
-    ASSERT_EQ(make_picture(bytes, decoder, 100'000'000, request, picture), std::nullopt);
-    json steps = json::array();
-    if (request.box)
-      steps.push_back({{"crop", {request.box->x, request.box->y, request.box->width, request.box->height}}});
-    if (request.resize) {
-      steps.push_back(
-          {{"resize", {picture.size.width, picture.size.height}}, {"filter", name_of(request.resize->filter)}});
-    }
-    cases.push_back({{"path", paths[cases.size()].string()}, {"steps", steps}});
-    ours.push_back(std::move(picture));
-  }
-  const std::vector<std::vector<std::uint8_t>> theirs = by_pillow(cases);
-  if (theirs.empty()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
-  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(ours[i].rgb == theirs[i]) << cases[i];
-}
-
 TEST(TransformPipeline, TakesNoPageFaultsOnceWarm) {
   FEEDRING_NEEDS_SHARED_DATA(data);
   std::vector<std::vector<std::uint8_t>> files;
@@ -183,9 +154,6 @@ TEST(TransformPipeline, AFaultSaysWhatIsWrongWithTheSample) {
   ASSERT_TRUE(small);
   EXPECT_NE(small->find("pad_if_needed"), std::string::npos) << *small;
   EXPECT_TRUE(pipeline.run(bytes, decoder, random, 1000, out.data())) << "more than max_pixels";
-  Picture picture;
-  EXPECT_TRUE(make_picture(bytes, decoder, 100'000'000, {.box = Box{0, 0, 100000, 1}}, picture));
-  EXPECT_TRUE(make_picture(bytes, decoder, 1'000'000, {.resize = Resize{.shorter = 5000}}, picture));
 }
 
 }  // namespace
