@@ -92,8 +92,10 @@ TEST(Batch, ItsSlotReturnsOnlyAfterTheDeviceIsDone) {
   options.device = host_device({.delay = milliseconds(40)});
   Feed feed = Feed::attach(options);
   auto fastest = std::chrono::steady_clock::duration::max();
-  for (std::uint64_t step = 0; step < 4; ++step) {
+  for (int round = 0; round < 20 && fastest > milliseconds(90); ++round) {
     std::optional<Batch> batch = feed.next();
+    if (!batch) continue;
+    const std::uint64_t ordinal = batch->first_ordinal(), step = batch->step(), epoch = batch->epoch();
     const auto* pixels = batch->images().as<std::uint8_t>().data();
     batch.reset();
     const auto let_go = std::chrono::steady_clock::now();
@@ -101,14 +103,15 @@ TEST(Batch, ItsSlotReturnsOnlyAfterTheDeviceIsDone) {
       for (bool copying = true; copying;) {
         const std::uint8_t seen = *pixels;
         copying = std::chrono::steady_clock::now() - let_go < milliseconds(39);
-        ASSERT_TRUE(!copying || seen == test::pattern(5, 0, step * 4)) << "overwritten while the device reads";
+        ASSERT_TRUE(!copying || seen == test::pattern(5, epoch, ordinal)) << "overwritten while the device reads";
       }
     });
     batch = feed.next();  // waits for the slot, which is no kHeld: the program holds nothing
-    EXPECT_GE(std::chrono::steady_clock::now() - let_go, milliseconds(39));
+    if (!batch) continue;
+    const auto took = std::chrono::steady_clock::now() - let_go;
+    EXPECT_GE(took, milliseconds(39));
+    fastest = std::min(fastest, took);
     EXPECT_EQ(batch->step(), step + 1);
-    fastest = std::min(fastest, std::chrono::steady_clock::now() - let_go);
-    feed.seek(0, step + 1);
   }
   EXPECT_LT(fastest, milliseconds(90)) << "the release wakes the waiting rank, which would sleep for 100 ms";
 }
@@ -122,7 +125,7 @@ TEST(Batch, NoSlotIsReusedWhileAStalledDeviceReadsItOverManyRounds) {
   options.device = host_device({.delay = std::chrono::microseconds(500)});
   Feed feed = Feed::attach(options);
   int checked = 0;
-  for (int round = 0; round < 300;) {
+  for (int round = 0; checked < 200 && round < 20000;) {
     std::optional<Batch> batch = feed.next();
     if (!batch) continue;
     ++round;
@@ -137,7 +140,7 @@ TEST(Batch, NoSlotIsReusedWhileAStalledDeviceReadsItOverManyRounds) {
     checked += in_time ? 1 : 0;
     ASSERT_TRUE(same || !in_time) << "round " << round;
   }
-  EXPECT_GT(checked, 100);
+  EXPECT_EQ(checked, 200);
 }
 
 TEST(Batch, ASlotWhoseDeviceEventIsLostIsNeverReused) {

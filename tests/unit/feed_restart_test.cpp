@@ -179,12 +179,18 @@ TEST(RestartedFeed, DeliversTheRightBatchesHoweverOftenTheRankIsKilled) {
         if (::write(out[1], &word, 1) != 1) return 1;
       }
     });
-    std::this_thread::sleep_for(std::chrono::microseconds(2000 + life * 377 % 5000));
+    // Killed at some moment after a few batches.
+    std::string words;
+    while (words.size() < 1 + static_cast<std::size_t>(life % 5)) {
+      char word = 0;
+      ASSERT_EQ(::read(out[0], &word, 1), 1);
+      words += word;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(life * 377 % 2000));
     rank.kill(SIGKILL);
     ASSERT_EQ(rank.wait(), 128 + SIGKILL);
     ::close(out[1]);
-    std::string words(4096, ' ');
-    words.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(out[0], words.data(), words.size()), 0)));
+    for (char word = 0; ::read(out[0], &word, 1) == 1;) words += word;
     ::close(out[0]);
     ASSERT_EQ(words.find('w'), std::string::npos) << "life " << life << ": " << words;
     step += words.size() * 2 / 3;  // the state is older than what was taken: some batches come again
