@@ -131,7 +131,7 @@ template <int kTaps>
 HWY_INLINE void across_rows(const Rows& rows, std::uint8_t* const* out, const std::int32_t* starts,
                             const std::int32_t* words, std::size_t stride, std::int32_t pairs, std::int32_t count) {
   const Shuffles shuffles;
-  for (std::size_t x = 0; x < static_cast<std::size_t>(count); x += 4) {
+  for (std::size_t x = 0; x < static_cast<std::size_t>(count); x += kGroup) {
     const V32 a = across_pixel<kTaps>(shuffles, rows, starts[x], words + x, stride, pairs);
     const V32 b = across_pixel<kTaps>(shuffles, rows, starts[x + 1], words + x + 1, stride, pairs);
     const V32 c = across_pixel<kTaps>(shuffles, rows, starts[x + 2], words + x + 2, stride, pairs);

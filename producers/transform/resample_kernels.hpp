@@ -15,8 +15,10 @@ inline constexpr int kWeightBits = 22;
 inline constexpr int kSplitBits = 8;
 /// Rows that one call of `across` makes.
 inline constexpr std::int32_t kRowsAtOnce = 4;
-/// Arrays with an entry per output are readable, and starts valid, up to the next multiple of this.
+/// Arrays with an entry per output have room up to the next multiple of this: whole vectors are stored.
 inline constexpr std::size_t kOutputsAtOnce = 16;
+/// Outputs that `across` makes together. It reads the entries of all of them, also behind the last output.
+inline constexpr std::int32_t kGroup = 4;
 /// Rows that `across` writes have this many spare bytes behind them; rows that it reads, kSlack.
 inline constexpr std::size_t kRowSpare = 16 * 3 + 16;
 
@@ -30,8 +32,8 @@ struct Axis {
   bool mirrored;
 };
 
-/// Finds each output's source pixels [start, end), up to the next multiple of kOutputsAtOnce; returns the largest
-/// number.
+/// Finds each output's source pixels [start, end); returns the largest number of them. Entries behind the last output
+/// repeat it, up to the next multiple of kGroup.
 std::int32_t locate(const Axis& axis, std::int32_t* starts, std::int32_t* ends);
 
 /// Fills 2 * pairs rows of `words`, `stride` apart, for taps that begin at `starts`, which are first lowered to

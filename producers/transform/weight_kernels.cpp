@@ -95,6 +95,9 @@ Vf centers_at(const Axis& axis, std::int32_t i) {
   return hn::Mul(hn::Add(output, hn::Set(df, 0.5)), hn::Set(df, scale_of(axis)));
 }
 
+// Entries to fill for `count` outputs.
+constexpr std::int32_t filled(std::int32_t count) { return (count + kGroup - 1) / kGroup * kGroup; }
+
 struct Reach {
   Vi start;
   Vi end;
@@ -109,7 +112,7 @@ Reach reach_of(const Axis& axis, Vf center) {
 
 std::int32_t Locate(const Axis& axis, std::int32_t* starts, std::int32_t* ends) {
   Vi widest = hn::Set(di, 1);
-  for (std::int32_t i = 0; i < axis.count; i += kLanes) {
+  for (std::int32_t i = 0; i < filled(axis.count); i += kLanes) {
     const Reach reach = reach_of(axis, centers_at(axis, i));
     widest = hn::Max(widest, hn::Sub(reach.end, reach.start));
     hn::StoreU(reach.start, di, starts + i);
@@ -132,7 +135,7 @@ void weigh_by(const Axis& axis, std::int32_t latest, std::int32_t pairs, std::in
               double* raw, std::int32_t* words, std::size_t stride) {
   const Vf inverse = hn::Set(df, 1.0 / stretch_of(axis));
   const Vf half = hn::Set(df, 0.5);
-  for (std::int32_t i = 0; i < axis.count; i += kLanes) {
+  for (std::int32_t i = 0; i < filled(axis.count); i += kLanes) {
     const Vi start = hn::LoadU(di, starts + i);
     const Vi from = hn::Min(start, hn::Set(di, latest));
     hn::StoreU(from, di, starts + i);

@@ -50,7 +50,7 @@ class AxisWeights {
   /// The largest number of taps of an output, and how many pairs they make.
   [[nodiscard]] std::int32_t widest() const noexcept { return widest_; }
   [[nodiscard]] std::int32_t pairs() const noexcept { return (widest_ + 1) / 2; }
-  /// The source pixel that tap 0 of each output weighs. Entries behind the last repeat it, up to stride().
+  /// The source pixel that tap 0 of each output weighs. Entries behind the last repeat it, to a multiple of four.
   [[nodiscard]] const std::int32_t* starts() const noexcept { return starts_.data(); }
   /// The source pixel behind the last tap of each output.
   [[nodiscard]] const std::int32_t* ends() const noexcept { return ends_.data(); }

@@ -167,6 +167,17 @@ TEST_P(ResampleOn, WeighsTheThreePixelsUnderAHalvedOneAsTheFormulaSays) {
   EXPECT_EQ(out, (std::vector<std::uint8_t>{30, 30, 7, 0, 10, 7}));
 }
 
+TEST_P(ResampleOn, RepeatsTheLastOutputForKernelsThatReadFourAtATime) {
+  AxisWeights weights;
+  weights.build(500, 64, 0, 64, Filter::kBilinear, AxisWeights::Pass::kAcross);  // leaves its entries behind
+  for (std::int32_t count = 1; count <= 9; ++count) {
+    weights.build(30, 20, 3, count, Filter::kBilinear, AxisWeights::Pass::kAcross);
+    for (std::int32_t i = count; i % 4 != 0; ++i) {
+      EXPECT_EQ(weights.starts()[i], weights.starts()[count - 1]) << i << " behind " << count;
+    }
+  }
+}
+
 TEST_P(ResampleOn, TakesNoPageFaultsOnceWarm) {
   Random random(3);
   Resampler resampler;
