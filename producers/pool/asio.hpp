@@ -3,6 +3,9 @@
 // header and no asio header anywhere else.
 #pragma once
 
+// Its fences order nothing here, since the supervisor is one thread, and the race detector does not understand them.
+#define BOOST_ASIO_DISABLE_FENCED_BLOCK
+
 #include <utility>
 // clang-format off
 #include <boost/asio/io_context.hpp>
