@@ -4,8 +4,11 @@
 //   it prints   {"event":"first", …}    after its first batch
 //   it reads    one line                when all ranks have theirs: its window begins
 //   it prints   {"event":"result", …}   at the end
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -26,7 +29,14 @@ struct Options {
   double seconds = 10;
   std::optional<std::uint64_t> epochs;
   std::uint64_t warm_batches = 50;
+  std::optional<pid_t> parent;
 };
+
+// A benchmark that is killed must not leave its ranks to wait for a pool that will never be.
+void die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(exit_code(ErrorKind::kPoolGone));  // it died before the line above
+}
 
 std::uint64_t cpu_ns() {
   timespec used{};
@@ -126,6 +136,7 @@ Options parse(int argc, char** argv, std::optional<int>& leave) {
   app.add_option("--seconds", options.seconds, "Length of the window")->check(CLI::PositiveNumber);
   app.add_option("--epochs", options.epochs, "Stop after so many whole epochs instead")->check(CLI::PositiveNumber);
   app.add_option("--warm-batches", options.warm_batches, "Batches before faults and futex calls are counted");
+  app.add_option("--die-with", options.parent, "End with the process of this id, which started this one");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -145,6 +156,7 @@ int main(int argc, char** argv) {
   std::optional<int> leave;
   const feedring::Options options = feedring::parse(argc, argv, leave);
   if (leave) return *leave;
+  if (options.parent) feedring::die_with(*options.parent);
   try {
     return feedring::Drain(options).run();
   } catch (const feedring::Error& error) {

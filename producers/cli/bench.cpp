@@ -83,6 +83,7 @@ class Bench {
     add("--rank", std::to_string(rank));
     add("--world", std::to_string(options_.ranks));
     add("--warm-batches", std::to_string(kWarmBatches));
+    add("--die-with", std::to_string(::getpid()));
     if (options_.epochs) {
       add("--epochs", std::to_string(*options_.epochs));
     } else {

@@ -41,9 +41,13 @@ BenchRank::BenchRank(boost::asio::io_context& io, const std::vector<std::string>
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
+  sigset_t ours;
   ::sigemptyset(&none);
+  ::sigemptyset(&ours);
+  ::sigaddset(&ours, SIGPIPE);
   ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  ::posix_spawnattr_setsigdefault(&attributes, &ours);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   const int rc = ::posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);

@@ -84,11 +84,12 @@ void CommandLauncher::spawn(std::uint32_t index) {
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
-  sigset_t all;
+  sigset_t ours;
   ::sigemptyset(&none);
-  ::sigfillset(&all);
+  ::sigemptyset(&ours);
+  ::sigaddset(&ours, SIGPIPE);  // which we ignore; what our caller ignores (nohup) stays ignored
   ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setsigdefault(&attributes, &ours);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   const auto child = children_.emplace(children_.end(), io_);
   const int rc = ::posix_spawnp(&child->pid, argv[0], nullptr, &attributes, argv.data(), envp.data());

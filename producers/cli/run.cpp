@@ -24,6 +24,9 @@ std::string address_of_job() {
   return pool_name(environment, read_launch({}, environment), ::geteuid(), process_identity());
 }
 
+// Somebody holds the name. Throws Error(kRefused) where that is another user.
+void demand_own_pool(const std::string& address) { static_cast<void>(connect_to(address)); }
+
 SupervisorOptions supervisor_options(const Config& config, const PoolOverrides& overrides, std::string address) {
   SupervisorOptions options;
   options.config = config;
@@ -65,6 +68,7 @@ int run(const RunOptions& options) {
     supervisor =
         std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
   } else {
+    demand_own_pool(address);
     spdlog::info("joining the pool of this job that runs already");
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
@@ -85,6 +89,7 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
   const std::string address = options.address.empty() ? address_of_job() : options.address;
   UniqueFd listener = listen_at(address);
   if (!listener) {
+    demand_own_pool(address);
     on_ready(address);
     return 0;
   }

@@ -116,15 +116,20 @@ class Producer {
 
   void report(const Failure& failure) {
     const std::shared_ptr<FeedContext> context = feed(failure.feed);
-    send_message(arguments_.channel, {{"op", "failure"},
-                                      {"feed", context->spec().name},
-                                      {"epoch", failure.epoch},
-                                      {"ordinal", failure.ordinal},
-                                      {"index", failure.sample},
-                                      {"path", context->index().path(failure.sample)},
-                                      {"bytes", context->index().bytes(failure.sample)},
-                                      {"reason", failure.reason},
-                                      {"outcome", static_cast<int>(failure.outcome)}});
+    try {
+      send_message(arguments_.channel, {{"op", "failure"},
+                                        {"feed", context->spec().name},
+                                        {"epoch", failure.epoch},
+                                        {"ordinal", failure.ordinal},
+                                        {"index", failure.sample},
+                                        {"path", context->index().path(failure.sample)},
+                                        {"bytes", context->index().bytes(failure.sample)},
+                                        {"reason", failure.reason},
+                                        {"outcome", static_cast<int>(failure.outcome)}});
+    } catch (const Error& error) {
+      // The pool is ending; the listening thread sees the same and ends this process.
+      if (error.kind() != ErrorKind::kPoolGone) throw;
+    }
   }
 
   Arguments arguments_;

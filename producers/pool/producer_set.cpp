@@ -195,7 +195,9 @@ void ProducerSet::bury(Process& process) {
 
   auto& block = pool().producer[process.claimant - 1];
   const bool fruitful = block.counters.tasks.load(std::memory_order_relaxed) != process.tasks_at_start;
-  process.fruitless_starts = fruitful ? 0 : process.fruitless_starts + 1;
+  // Whoever was simply killed, by a person or for want of memory, is just replaced, however often.
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process.killed_for_hang_ns == 0;
+  if (!killed) process.fruitless_starts = fruitful ? 0 : process.fruitless_starts + 1;
   if (process.fruitless_starts >= kMaxFruitlessStarts) {
     callbacks_.on_broken(ErrorKind::kPoolGone,
                          fmt::format("producer {} ended {} times in a row without finishing a task, the last time {}",

@@ -11,6 +11,22 @@
 
 namespace feedring {
 
+namespace {
+
+constexpr std::uint32_t kMaxRanks = 1U << 24;
+constexpr std::uint32_t kMaxLocalRanks = 1024;
+
+// A number of a request, which may hold anything. Throws Error(kRefused).
+std::uint32_t number_in(const nlohmann::json& request, const char* key, std::uint32_t most) {
+  const auto found = request.find(key);
+  if (found != request.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= most)
+    return static_cast<std::uint32_t>(found->get<std::uint64_t>());
+  throw Error(ErrorKind::kRefused, fmt::format("an attach request gives {} as {}; it must be a number from 0 to {}",
+                                               found == request.end() ? "nothing" : found->dump(), key, most));
+}
+
+}  // namespace
+
 struct RankDesk::Owner {
   explicit Owner(boost::asio::io_context& io) : death(io) {}
   std::uint32_t feed = 0;
@@ -36,11 +52,12 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
     throw Error(ErrorKind::kUsage, fmt::format("the pool has no feed '{}'; it has: {}", name, known));
   }
   const auto number = static_cast<std::uint32_t>(feed - feeds_.begin());
-  const std::uint32_t rank = request.at("rank");
-  const std::uint32_t local_rank = request.at("local_rank");
-  const std::uint32_t world = request.at("world");
+  const std::uint32_t world = number_in(request, "world", kMaxRanks);
+  const std::uint32_t rank = number_in(request, "rank", kMaxRanks);
+  const std::uint32_t local_rank = number_in(request, "local_rank", kMaxLocalRanks - 1);
   // Absent where the launcher does not say; then one rank at least is here.
-  const std::uint32_t local_world = std::max(request.value("local_world", std::uint32_t{0}), local_rank + 1);
+  const std::uint32_t said = request.contains("local_world") ? number_in(request, "local_world", kMaxLocalRanks) : 0;
+  const std::uint32_t local_world = std::max(said, local_rank + 1);
   if (world == 0 || rank >= world)
     throw Error(ErrorKind::kUsage, fmt::format("rank {} of a world of {} cannot attach", rank, world));
 

@@ -42,9 +42,9 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
   // Memory is checked before anything starts, for one rank where their number is not known yet.
   const MemoryPlan plan = plan_memory(feeds_, options_.ranks.value_or(1), options_.producers);
+  demand_memory(plan, options_.config.pool.memory_limit);
   spdlog::info("{}{}", to_line(plan),
                options_.ranks ? "" : " (more with the first attach, which tells how many ranks)");
-  demand_memory(plan, options_.config.pool.memory_limit);
   if (options_.ranks) make_rings(*options_.ranks);
   producers_->start(options_.producers);
   started_ns_ = monotonic_ns();

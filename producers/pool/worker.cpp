@@ -24,7 +24,18 @@ Worker::Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>
                 last_reason_ = failure.reason;
                 failures_(failure);
               }),
-      failures_(std::move(failures)) {}
+      failures_(std::move(failures)) {
+  // A successor counts on where its predecessor died.
+  constexpr auto relaxed = std::memory_order_relaxed;
+  samples_ = block_.counters.samples.load(relaxed);
+  tasks_ = block_.counters.tasks.load(relaxed);
+  failed_ = block_.counters.failures.load(relaxed);
+  work_ns_ = block_.counters.work_ns.load(relaxed);
+  idle_ns_ = block_.counters.idle_ns.load(relaxed);
+  bytes_before_ = block_.counters.bytes_read.load(relaxed);
+  read_wait_before_ns_ = block_.counters.read_wait_ns.load(relaxed);
+  futex_calls_before_ = block_.counters.futex_calls.load(relaxed);
+}
 
 void Worker::add_ring(RingArrival ring) {
   arrivals_.enqueue(std::move(ring));
@@ -178,11 +189,12 @@ void Worker::publish_counters() {
   block_.counters.samples.store(samples_, relaxed);
   block_.counters.tasks.store(tasks_, relaxed);
   block_.counters.failures.store(failed_, relaxed);
-  block_.counters.bytes_read.store(reader_.bytes_taken(), relaxed);
-  block_.counters.read_wait_ns.store(reader_.waited_ns(), relaxed);
+  block_.counters.bytes_read.store(bytes_before_ + reader_.bytes_taken(), relaxed);
+  block_.counters.read_wait_ns.store(read_wait_before_ns_ + reader_.waited_ns(), relaxed);
   block_.counters.work_ns.store(work_ns_, relaxed);
   block_.counters.idle_ns.store(idle_ns_, relaxed);
-  block_.counters.futex_calls.store(futex_calls_of_this_thread() + reader_.futex_calls(), relaxed);
+  block_.counters.futex_calls.store(futex_calls_before_ + futex_calls_of_this_thread() + reader_.futex_calls(),
+                                    relaxed);
 }
 
 }  // namespace feedring

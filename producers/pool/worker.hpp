@@ -77,6 +77,9 @@ class Worker {
   std::uint64_t failed_ = 0;
   std::uint64_t work_ns_ = 0;
   std::uint64_t idle_ns_ = 0;
+  std::uint64_t bytes_before_ = 0;  // what a predecessor counted
+  std::uint64_t read_wait_before_ns_ = 0;
+  std::uint64_t futex_calls_before_ = 0;
 };
 
 }  // namespace feedring
