@@ -91,16 +91,15 @@ std::optional<std::uint64_t> SlotTable::best_alignment(const Cursor& cursor) con
 }
 
 void SlotTable::align(const Cursor& cursor) {
-  if (!cursor.want(0)) {
-    // The end of a feed that does not repeat: nothing is wanted now.
+  // At the end of a feed that does not repeat nothing is wanted now.
+  const auto next = cursor.want(0) ? best_alignment(cursor) : std::nullopt;
+  if (!next) {
     raise_plan();
-  } else if (const auto next = best_alignment(cursor)) {
-    go_to(*next);
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-      if (entries_[slot].use == Use::kOffered && !fits(entries_[slot], cursor, next_)) retire(slot);
-    }
-  } else {
-    raise_plan();
+    return;
+  }
+  go_to(*next);
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    if (entries_[slot].use == Use::kOffered && !fits(entries_[slot], cursor, next_)) retire(slot);
   }
 }
 
