@@ -74,6 +74,8 @@ class Drain {
       : options_(options), attached_ns_(monotonic_ns()), feed_(Feed::attach(options.feed)) {}
 
   int run() {
+    // Attached: from here on the pool's own pidfd tells, and this rank can say what happened.
+    ::prctl(PR_SET_PDEATHSIG, 0);
     take();
     const double first_batch_ms = seconds(monotonic_ns() - attached_ns_) * 1e3;
     say({{"event", "first"}, {"rank", feed_.rank()}, {"first_batch_ms", first_batch_ms}});
@@ -136,7 +138,8 @@ Options parse(int argc, char** argv, std::optional<int>& leave) {
   app.add_option("--seconds", options.seconds, "Length of the window")->check(CLI::PositiveNumber);
   app.add_option("--epochs", options.epochs, "Stop after so many whole epochs instead")->check(CLI::PositiveNumber);
   app.add_option("--warm-batches", options.warm_batches, "Batches before faults and futex calls are counted");
-  app.add_option("--die-with", options.parent, "End with the process of this id, which started this one");
+  app.add_option("--die-with", options.parent,
+                 "Before the pool was reached, end with the process of this id, which started this one");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -96,15 +96,17 @@ void Supervisor::converse(std::list<Session>::iterator session) {
           if (auto message = receive_message(session->socket.native_handle(), 0)) {
             std::vector<int> descriptors;
             nlohmann::json reply;
+            bool stop_asked = false;
             try {
               reply = answer(session->socket.native_handle(), message->body, descriptors);
+              stop_asked = message->body.value("op", "") == "stop";
             } catch (const Error& refusal) {
               reply = error_reply(refusal);
             } catch (const nlohmann::json::exception& malformed) {
               reply = error_reply(Error(ErrorKind::kRefused, fmt::format("a malformed request: {}", malformed.what())));
             }
             send_message(session->socket.native_handle(), reply, descriptors);
-            if (message->body.value("op", "") == "stop") {
+            if (stop_asked) {
               stop();
               return;
             }
