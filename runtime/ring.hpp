@@ -170,7 +170,8 @@ class Ring {
   /// Makes every ticket with a smaller plan id stale.
   void raise_plan(std::uint64_t plan) const noexcept { header().plan.store(plan, std::memory_order_relaxed); }
 
-  /// A restarted rank, its predecessor confirmed dead: ends the cancels that it left, frees what it had leased.
+  /// A restarted rank, its predecessor confirmed dead: ends the cancels that it left, frees what it had leased. The
+  /// caller then wakes all work sleepers: the predecessor may have died between an offer and its wake-up.
   void take_over() const noexcept {
     sweep(contract::kOwner);
     for (std::uint32_t s = 0; s < shape_.slots; ++s) {
