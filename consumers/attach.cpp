@@ -24,6 +24,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetry{20};
 
+double seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
 /// Where to connect, and what to start where nobody is there.
 struct Target {
   PoolAddress address;
@@ -55,7 +57,7 @@ UniqueFd connect(Target& target, const FeedOptions& options, Clock::time_point d
           ErrorKind::kDeadline,
           fmt::format("feed '{}': no pool came to listen at {} within {} s; is `feedring run` or `feedring start` "
                       "running on this node, as this user?",
-                      options.name, target.address, options.attach_deadline.count() / 1000.0));
+                      options.name, target.address, seconds(options.attach_deadline)));
     }
     std::this_thread::sleep_for(kRetry);
   }
@@ -73,7 +75,7 @@ Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clo
   auto reply = receive_message(socket, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
   if (!reply) {
     throw Error(ErrorKind::kDeadline, fmt::format("feed '{}', rank {}: the pool listens but did not answer within {} s",
-                                                  options.name, launch.rank, options.attach_deadline.count() / 1000.0));
+                                                  options.name, launch.rank, seconds(options.attach_deadline)));
   }
   throw_if_error(reply->body);
   return {read_feed_info(reply->body, options.name, launch), reply->take(0), reply->take(1), reply->take(2)};

@@ -221,7 +221,7 @@ void FeedOwner::throw_gone() const {
 void FeedOwner::throw_deadline(std::chrono::milliseconds deadline) const {
   throw Error(ErrorKind::kDeadline,
               fmt::format("{}: epoch {}, step {} did not come within {} s; {}", info_.what(), cursor_.epoch(),
-                          cursor_.step(), static_cast<double>(deadline.count()) / 1000,
+                          cursor_.step(), std::chrono::duration<double>(deadline).count(),
                           describe_stall(*memory_, table_.next_slot(), monotonic_ns())));
 }
 

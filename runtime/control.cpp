@@ -120,7 +120,7 @@ UniqueFd connect_to(const PoolAddress& address) {
   return socket;
 }
 
-void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors) {
+void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors, int timeout_ms) {
   const std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (text.size() > kMaxMessage || descriptors.size() > kMaxDescriptors) {
     throw Error(ErrorKind::kInternal, fmt::format("a control message of {} bytes and {} descriptors is too large",
@@ -141,9 +141,14 @@ void send_message(int socket, const nlohmann::json& body, const std::vector<int>
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
   }
   ssize_t sent = 0;
-  do {
+  for (;;) {
     sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
+    if (sent >= 0 || (errno != EINTR && errno != EAGAIN)) break;
+    if (errno == EINTR) continue;
+    pollfd room{socket, POLLOUT, 0};
+    if (::poll(&room, 1, timeout_ms) == 0)
+      throw Error(ErrorKind::kDeadline, "the other end of the control socket does not read its messages");
+  }
   if (sent < 0) {
     if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
       throw Error(ErrorKind::kPoolGone, "the other end of the control socket is gone");

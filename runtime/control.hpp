@@ -35,8 +35,9 @@ void forget_address(const PoolAddress& address) noexcept;
 /// Connects; empty where nobody listens. Throws Error(kRefused) where the listener belongs to another user.
 [[nodiscard]] UniqueFd connect_to(const PoolAddress& address);
 
-/// Throws Error(kPoolGone) when the peer is gone, Error(kInternal) else.
-void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors = {});
+/// Waits up to `timeout_ms` for room where the socket is non-blocking and the peer is behind. Throws Error(kPoolGone)
+/// when the peer is gone, Error(kDeadline) when it does not read, Error(kInternal) else.
+void send_message(int socket, const nlohmann::json& body, const std::vector<int>& descriptors = {}, int timeout_ms = 0);
 
 /// The next message; nullopt when none came within `timeout_ms` (-1: wait for ever). Throws Error(kPoolGone) when the
 /// peer closed, Error(kRefused) when what came is no message of ours.

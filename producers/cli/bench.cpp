@@ -108,7 +108,6 @@ class Bench {
 
   void open_window() {
     cpu_at_start_ = supervisor_->producers().cpu_ns() + own_cpu_ns();
-    failed_at_start_ = supervisor_->failed();
     for (BenchRank& rank : ranks_) {
       if (!rank.go()) fail(ErrorKind::kPoolGone, "a rank ended before its window began");
     }
@@ -159,6 +158,7 @@ class Bench {
     double rank_faults = 0;
     double rank_futex = 0;
     double rank_batches = 0;
+    std::uint64_t failed = 0;  // as the ranks met them, the first batch included
     std::vector<std::string> digests;
     for (const BenchRank& rank : ranks_) {
       const nlohmann::json& r = *rank.result;
@@ -170,6 +170,7 @@ class Bench {
       rank_faults += r.value("warm_page_faults", 0.0);
       rank_futex += r.value("warm_futex_calls", 0.0);
       rank_batches += r.value("warm_batches", 0.0);
+      failed += r.value("failed", std::uint64_t{0});
       const auto own = r.value("digest", std::vector<std::string>{});
       // Every rank completes the same epochs; in a timed run one may be a little ahead of another.
       if (&rank == &ranks_.front()) digests = own;
@@ -190,7 +191,7 @@ class Bench {
             {"page_faults_per_batch", nullptr},
             {"futex_calls_per_batch", nullptr},
             {"futex_calls_per_task", nullptr},
-            {"failed", supervisor_->failed() - failed_at_start_},
+            {"failed", failed},
             {"digest", digests},
             {"producers", options_.producers},
             {"ranks", options_.ranks},
@@ -231,7 +232,6 @@ class Bench {
   std::optional<Sample> warm_;
   std::uint64_t cold_first_ns_ = 0;
   std::uint64_t cpu_at_start_ = 0;
-  std::uint64_t failed_at_start_ = 0;
   BenchResult result_;
 };
 

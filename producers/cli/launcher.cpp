@@ -139,7 +139,7 @@ void CommandLauncher::signal(int number) {
 
 bool CommandLauncher::owns(pid_t pid) const {
   for (const Child& child : children_) {
-    if (child.pid == pid) return true;
+    if (child.alive && child.pid == pid) return true;
   }
   return false;
 }

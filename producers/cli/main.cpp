@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -85,6 +86,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using feedring::cli::complain;
+  // Ignored by our caller, it would let the kernel bury our children, and their exit codes with them.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     return feedring::cli::run(argc, argv);
   } catch (const feedring::Error& error) {

@@ -8,27 +8,49 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <feedring/error.hpp>
 
 namespace feedring::cli {
 
+namespace {
+
+constexpr std::chrono::milliseconds kAgain{20};
+
+bool is_ignored(int number) {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 // An init process inherits orphans. Our own children are waited for by whoever started them.
-void Signals::bury_orphans() const {
+void Signals::bury_orphans() {
   if (::getpid() != 1) return;
   for (;;) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || ours_(info.si_pid)) return;
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+    if (ours_(info.si_pid)) break;
     ::waitpid(info.si_pid, nullptr, WNOHANG);
   }
+  // One of ours stands in front and is about to be buried; no other signal may come for those behind it.
+  again_.expires_after(kAgain);
+  again_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) bury_orphans();
+  });
 }
 
 Signals::Signals(boost::asio::io_context& io, std::function<void(int, bool)> on_signal, std::function<bool(pid_t)> ours)
-    : descriptor_(io), on_signal_(std::move(on_signal)), ours_(std::move(ours)) {
+    : descriptor_(io), again_(io), on_signal_(std::move(on_signal)), ours_(std::move(ours)) {
   ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of the write, told with a name
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
+  ::sigaddset(&set, SIGCHLD);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    // What our caller wants ignored (nohup, a background job of a script) stays so.
+    if (!is_ignored(number)) ::sigaddset(&set, number);
+  }
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   const int fd = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) throw Error(ErrorKind::kInternal, fmt::format("signalfd failed: {}", std::strerror(errno)));

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `feedring start`, `status` and `stop`: a pool that lives on its own.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <feedring/error.hpp>
 #include <memory>
 
+#include "producers/cli/background.hpp"
 #include "producers/cli/commands.hpp"
 #include "producers/cli/feed_choice.hpp"
-#include "producers/cli/launcher.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/pool_options.hpp"
 #include "producers/cli/programs.hpp"
@@ -25,54 +19,6 @@
 #include "runtime/process.hpp"
 
 namespace feedring::cli {
-namespace {
-
-// The background form starts the foreground form in a session of its own and waits until it serves, so that a script's
-// next line may start the training.
-int start_in_background(const std::vector<std::string>& arguments) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ErrorKind::kInternal, fmt::format("pipe failed: {}", std::strerror(errno)));
-  UniqueFd ready(ends[0]);
-  UniqueFd theirs(ends[1]);
-
-  std::vector<std::string> command = {own_program().string(), "start", "--foreground", "--ready-fd", "3"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& text : command) argv.push_back(text.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), 3);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  pid_t pid = 0;
-  const int rc = ::posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (rc != 0)
-    throw Error(ErrorKind::kInternal, fmt::format("{} cannot be started: {}", command[0], std::strerror(rc)));
-  theirs.reset();
-
-  std::string address;
-  std::array<char, 256> buffer{};
-  for (ssize_t got = 0; (got = ::read(ready.get(), buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR);) {
-    if (got > 0) address.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  if (address.empty()) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return exit_code_of(status);  // it has said why
-  }
-  write_line("FEEDRING_POOL=" + address);
-  return 0;
-}
-
-}  // namespace
-
 void add_start(CLI::App& app, Exit& exit) {
   struct Arguments {
     FeedChoice choice;

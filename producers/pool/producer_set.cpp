@@ -33,6 +33,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kMaxFruitlessStarts = 5;
 // A killed process that is still there after this is stuck in the kernel.
 constexpr std::uint64_t kBurialDeadline = 5 * kSecond;
+// A producer reads its channel at once; one that does not is stopped or broken.
+constexpr int kListenWithinMs = 5000;
 
 std::uint64_t cpu_ns_in(const rusage& usage) {
   return static_cast<std::uint64_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * kSecond +
@@ -122,6 +124,7 @@ void ProducerSet::spawn(Process& process) {
     throw Error(ErrorKind::kInternal, fmt::format("{} could not be started: {}", program_.string(), std::strerror(rc)));
   }
 
+  theirs.reset();  // so that its death is the end of the channel
   process.killed_for_hang_ns = 0;
   process.tasks_at_start = pool().producer[process.claimant - 1].counters.tasks.load(std::memory_order_relaxed);
   process.death.assign(open_pidfd(process.pid).release());
@@ -129,25 +132,32 @@ void ProducerSet::spawn(Process& process) {
   watch_death(process);
   watch_channel(process);
 
-  send_message(process.channel.native_handle(), {{"op", "pool"}}, {pool_fd_.get()});
+  if (!tell(process, {{"op", "pool"}}, pool_fd_.get())) return;
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
-    send_message(process.channel.native_handle(), {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}},
-                 {feeds_[i].index_fd.get()});
+    const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
+    if (!tell(process, feed, feeds_[i].index_fd.get())) return;
   }
   for (const auto& ring : rings_.all()) {
-    send_message(process.channel.native_handle(), {{"op", "ring"}, {"feed", ring->feed}}, {ring->fd.get()});
+    if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) return;
+  }
+}
+
+// False: it just died, or does not listen, which it then dies of. Its successor is told everything.
+bool ProducerSet::tell(Process& process, const nlohmann::json& message, int descriptor) {
+  try {
+    send_message(process.channel.native_handle(), message, {descriptor}, kListenWithinMs);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+    send_signal(process.death.native_handle(), SIGKILL);
+    return false;
   }
 }
 
 void ProducerSet::announce(const std::vector<const NodeRing*>& rings) {
   for (Process& process : producers_) {
     for (const NodeRing* ring : rings) {
-      try {
-        send_message(process.channel.native_handle(), {{"op", "ring"}, {"feed", ring->feed}}, {ring->fd.get()});
-      } catch (const Error& error) {
-        // It just died; its successor is told about all rings.
-        if (error.kind() != ErrorKind::kPoolGone) throw;
-      }
+      if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) break;
     }
   }
 }
@@ -161,8 +171,9 @@ void ProducerSet::watch_death(Process& process) {
 
 void ProducerSet::watch_channel(Process& process) {
   process.channel.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                             [this, &process](const boost::system::error_code& error) {
-                               if (error || stopping_) return;
+                             [this, &process, pid = process.pid](const boost::system::error_code& error) {
+                               if (error || stopping_ || process.pid != pid)
+                                 return;  // a successor has a watch of its own
                                try {
                                  if (auto message = receive_message(process.channel.native_handle(), 0)) {
                                    if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
@@ -174,6 +185,17 @@ void ProducerSet::watch_channel(Process& process) {
                              });
 }
 
+// All that it has said and nobody has heard yet. It is dead, so that this ends.
+void ProducerSet::hear(Process& process) {
+  try {
+    while (auto message = receive_message(process.channel.native_handle(), 0)) {
+      if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
+    }
+  } catch (const Error&) {
+    // The end of it.
+  }
+}
+
 // The death is confirmed: its pidfd has fired.
 void ProducerSet::bury(Process& process) {
   int status = 0;
@@ -181,23 +203,20 @@ void ProducerSet::bury(Process& process) {
   while (::wait4(process.pid, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   cpu_of_dead_ns_ += cpu_ns_in(usage);
-  // What it managed to say before it died.
-  try {
-    while (auto message = receive_message(process.channel.native_handle(), 0)) {
-      if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
-    }
-  } catch (const Error&) {
-  }
-  const std::string cause = charge(process, status);
+  hear(process);
+  bool charged = false;
+  const std::string cause = charge(process, status, charged);
   process.channel.close();
   process.death.close();
   sweep(process);
 
   auto& block = pool().producer[process.claimant - 1];
   const bool fruitful = block.counters.tasks.load(std::memory_order_relaxed) != process.tasks_at_start;
-  // Whoever was simply killed, by a person or for want of memory, is just replaced, however often.
+  // Whoever was simply killed, by a person or for want of memory, is just replaced, however often; and each death that
+  // a sample is charged with brings its quarantine nearer, so that there is an end to them.
   const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process.killed_for_hang_ns == 0;
-  if (!killed) process.fruitless_starts = fruitful ? 0 : process.fruitless_starts + 1;
+  if (fruitful) process.fruitless_starts = 0;
+  if (!fruitful && !killed && !charged) ++process.fruitless_starts;
   if (process.fruitless_starts >= kMaxFruitlessStarts) {
     callbacks_.on_broken(ErrorKind::kPoolGone,
                          fmt::format("producer {} ended {} times in a row without finishing a task, the last time {}",
@@ -228,7 +247,7 @@ void ProducerSet::sweep(const Process& process) {
 }
 
 // What it died of, in words; a crash that a file can cause is charged to the sample in hand.
-std::string ProducerSet::charge(const Process& process, int wait_status) {
+std::string ProducerSet::charge(const Process& process, int wait_status, bool& charged) {
   std::string cause = WIFSIGNALED(wait_status)
                           ? fmt::format("by signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)))
                           : fmt::format("with exit code {}", WEXITSTATUS(wait_status));
@@ -236,7 +255,8 @@ std::string ProducerSet::charge(const Process& process, int wait_status) {
   const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
   if (!held) return cause;
   const bool crashed = WIFSIGNALED(wait_status) && caused_by_a_file(WTERMSIG(wait_status));
-  if (process.killed_for_hang_ns != 0 || crashed) suspect(pool(), *held);
+  charged = process.killed_for_hang_ns != 0 || crashed;
+  if (charged) suspect(pool(), *held);
   return cause + fmt::format(" while it {} {}", held->phase == WorkPhase::kRead ? "read" : "decoded", held->path);
 }
 
@@ -272,28 +292,39 @@ void ProducerSet::blame_hang(Process& process, std::uint64_t now) {
 
 void ProducerSet::stop() {
   stopping_ = true;
+  // The end of what they hear is their end; what they have said is still to be heard.
+  for (Process& process : producers_) {
+    if (process.channel.is_open()) ::shutdown(process.channel.native_handle(), SHUT_WR);
+  }
+  wait_for_deaths(kSecond / 2);
+  for (Process& process : producers_) {
+    if (process.death.is_open()) send_signal(process.death.native_handle(), SIGKILL);
+  }
+  // One that does not die now is stuck in the kernel; it has no memory of ours that anybody still uses.
+  wait_for_deaths(kSecond);
   for (Process& process : producers_) {
     if (process.channel.is_open()) process.channel.close();
   }
-  const std::uint64_t kill_at = monotonic_ns() + kSecond / 2;
+}
+
+void ProducerSet::wait_for_deaths(std::uint64_t most_ns) {
+  const std::uint64_t until = monotonic_ns() + most_ns;
   for (Process& process : producers_) {
     if (!process.death.is_open()) continue;
     const std::uint64_t now = monotonic_ns();
-    if (!is_dead(process.death.native_handle(), now < kill_at ? static_cast<int>((kill_at - now) / 1'000'000) : 0)) {
-      send_signal(process.death.native_handle(), SIGKILL);
-      // One that does not die now is stuck in the kernel; it has no memory of ours that anybody still uses.
-      if (!is_dead(process.death.native_handle(), 1000)) continue;
-    }
+    if (!is_dead(process.death.native_handle(), now < until ? static_cast<int>((until - now) / 1'000'000) : 0))
+      continue;
     rusage usage{};
     ::wait4(process.pid, nullptr, 0, &usage);
     cpu_of_dead_ns_ += cpu_ns_in(usage);
+    hear(process);
     process.death.close();
   }
 }
 
 bool ProducerSet::owns(pid_t pid) const {
   return std::any_of(producers_.begin(), producers_.end(),
-                     [pid](const Process& process) { return process.pid == pid; });
+                     [pid](const Process& process) { return process.death.is_open() && process.pid == pid; });
 }
 
 std::uint64_t ProducerSet::cpu_ns() const {

@@ -39,7 +39,8 @@ class ProducerSet {
   /// Looks for samples that hang. `late_ns`: how much later than planned this call comes; a supervisor that was
   /// stopped or suspended itself blames nobody for that time.
   void check_deadlines(std::uint64_t late_ns);
-  /// Ends all: channels closed, whoever stays longer than half a second killed. Returns when all are gone.
+  /// Ends all: channels shut down, whoever stays longer than half a second killed. Returns when all are gone and what
+  /// they reported has been passed on.
   void stop();
 
   [[nodiscard]] int pool_fd() const noexcept { return pool_fd_.get(); }
@@ -57,11 +58,14 @@ class ProducerSet {
   struct Process;
 
   void spawn(Process& process);
+  bool tell(Process& process, const nlohmann::json& message, int descriptor);
+  void hear(Process& process);
+  void wait_for_deaths(std::uint64_t most_ns);
   void watch_death(Process& process);
   void watch_channel(Process& process);
   void bury(Process& process);
   void sweep(const Process& process);
-  std::string charge(const Process& process, int wait_status);
+  std::string charge(const Process& process, int wait_status, bool& charged);
   void blame_hang(Process& process, std::uint64_t now);
 
   boost::asio::io_context& io_;

@@ -82,16 +82,19 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
                               owner.local_rank, owner.pid));
     }
   }
+  const Peer peer = peer_of(socket);
+  UniqueFd death = peer_pidfd(socket);
+  if (!death)
+    throw Error(ErrorKind::kPoolGone, fmt::format("rank {} (process {}) died while it attached", rank, peer.pid));
   if (local_world > rings_.ranks()) make_rings_(local_world);
 
-  const Peer peer = peer_of(socket);
   auto owner = owners_.emplace(owners_.end(), io_);
   owner->feed = number;
   owner->local_rank = local_rank;
   owner->rank = rank;
   owner->world = world;
   owner->pid = peer.pid;
-  owner->death.assign(peer_pidfd(socket).release());
+  owner->death.assign(death.release());
   watch(owner);
 
   const std::size_t place = std::size_t{local_rank} * feeds_.size() + number;

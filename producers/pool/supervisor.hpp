@@ -48,7 +48,6 @@ class Supervisor {
   [[nodiscard]] const std::vector<NodeFeed>& feeds() const noexcept { return feeds_; }
   [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
   [[nodiscard]] const ProducerSet& producers() const noexcept { return *producers_; }
-  [[nodiscard]] std::uint64_t failed() const noexcept { return failures_.count(); }
   [[nodiscard]] nlohmann::json status() const;
 
  private:

@@ -16,8 +16,9 @@ void each_nearest(std::int32_t source, std::int32_t target, std::int32_t first, 
   // pixel for 65535 pixels, far less than the half step that keeps the last position inside the source.
   const double step = static_cast<double>(source) / target;
   double position = step * 0.5;
-  for (std::int32_t output = 0; output < first + count; ++output, position += step) {
+  for (std::int32_t output = 0; output < first + count; ++output) {
     if (output >= first) visit(std::min(static_cast<std::int32_t>(position), source - 1));
+    position += step;
   }
 }
 

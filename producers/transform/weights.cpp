@@ -57,7 +57,7 @@ void AxisWeights::build(std::int32_t source, std::int32_t target, std::int32_t f
   grow(starts_, stride);
   grow(ends_, stride);
   widest_ = kernels::locate(axis, starts_.data(), ends_.data());
-  const auto rows = static_cast<std::size_t>(2 * pairs());
+  const std::size_t rows = std::size_t{2} * static_cast<std::size_t>(pairs());
   grow(raw_, rows * kernels::kOutputsAtOnce);
   grow(words_, rows * stride);
   const std::int32_t end = ends_[axis.mirrored ? 0 : static_cast<std::size_t>(count - 1)];

@@ -215,7 +215,7 @@ long faults_after_populate(Mapping::Access access) {
 }
 
 // The race detector keeps notes on every byte that is touched, in pages of its own.
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kFaultsAreOurs = false;
 #else
 constexpr bool kFaultsAreOurs = true;

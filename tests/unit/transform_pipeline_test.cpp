@@ -116,6 +116,9 @@ TEST(TransformPipeline, MakesOfPhotographsWhatPillowMakesOfThem) {
 }
 
 TEST(TransformPipeline, TakesNoPageFaultsOnceWarm) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes page faults of its own";
+#endif
   FEEDRING_NEEDS_SHARED_DATA(data);
   std::vector<std::vector<std::uint8_t>> files;
   for (const fs::path& path : some_photographs(data)) files.push_back(read_file(path));
