@@ -35,12 +35,14 @@ class BadFiles : public Scene {
     return paths;
   }
   static std::vector<std::string> bench(const std::string& config, int epochs, int producers) {
-    return {"bench", "-c", config, "--epochs", std::to_string(epochs), "--producers", std::to_string(producers), "--json"};
+    return {"bench", "-c", config, "--epochs", std::to_string(epochs), "--producers", std::to_string(producers),
+            "--json"};
   }
 };
 
 TEST_F(BadFiles, BecomeZerosUnderZeroAndAreListedByName) {
-  Program program = ran(bench(configure("on_error = \"zero\"\nerror_budget = 0.5", "failures = \"failures.jsonl\""), 2, 2));
+  Program program =
+      ran(bench(configure("on_error = \"zero\"\nerror_budget = 0.5", "failures = \"failures.jsonl\""), 2, 2));
   ASSERT_EQ(program.wait(), 0) << program.err();
   const json result = program.lines().at(0);
   EXPECT_EQ(result["failed"], 4) << "two files, two epochs";
@@ -64,7 +66,8 @@ TEST_F(BadFiles, EndTheRankUnderRaiseWithTheirName) {
     std::filesystem::remove(folder() / "failures.jsonl");
     Program program = ran({"run", "-c", config, "--producers", "2", "--", trainer_program(), "--epochs", "1"});
     EXPECT_EQ(program.wait(), 3) << program.err();
-    EXPECT_THAT(program.err(), testing::AnyOf(HasSubstr("trainer: feed 'train', rank 0: 1 of 4 samples"), HasSubstr("2 of 4 samples")));
+    EXPECT_THAT(program.err(), testing::AnyOf(HasSubstr("trainer: feed 'train', rank 0: 1 of 4 samples"),
+                                              HasSubstr("2 of 4 samples")));
     EXPECT_THAT(program.err(), testing::AnyOf(HasSubstr("a/truncated.jpg"), HasSubstr("b/text.jpg")));
     // What ended the rank is in the list, although the pool ended with it.
     bool listed = false;
@@ -119,7 +122,8 @@ TEST_F(BadFiles, ThatAreBeingReportedWhenThePoolEndsMakeNoNoise) {
   for (int i = 0; i < 300; ++i) write_file(data() / "c" / (std::to_string(i) + ".jpg"), "no picture");
   const std::string config = configure("on_error = \"zero\"\nerror_budget = 1.0");
   for (int round = 0; round < 8; ++round) {
-    Program program = ran({"run", "-c", config, "--producers", "3", "--", trainer_program(), "--batches", std::to_string(5 + round)});
+    Program program =
+        ran({"run", "-c", config, "--producers", "3", "--", trainer_program(), "--batches", std::to_string(5 + round)});
     EXPECT_EQ(program.wait(), 0);
     EXPECT_THAT(program.err(), testing::Not(HasSubstr("terminate"))) << "a producer ended badly";
   }

@@ -14,12 +14,18 @@ using nlohmann::json;
 class Delivery : public Scene {
  protected:
   static std::vector<std::string> bench(const std::string& config, int epochs, int producers, int ranks, int batch) {
-    return {"bench",   "-c",
-            config,    "--epochs",
-            std::to_string(epochs),    "--producers",
-            std::to_string(producers), "--ranks",
-            std::to_string(ranks),     "--batch-size",
-            std::to_string(batch),     "--json"};
+    return {"bench",
+            "-c",
+            config,
+            "--epochs",
+            std::to_string(epochs),
+            "--producers",
+            std::to_string(producers),
+            "--ranks",
+            std::to_string(ranks),
+            "--batch-size",
+            std::to_string(batch),
+            "--json"};
   }
   static json result(Program& program) {
     EXPECT_EQ(program.wait(), 0) << program.err();
@@ -121,7 +127,8 @@ TEST_F(Delivery, DoesNotDependOnTheNumberOfProducersOrRanks) {
 }
 
 TEST_F(Delivery, DoesNotDependOnTheOrderOfFilesOrTheLocale) {
-  const std::vector<std::string> names = {"a/Zoë.jpg", "a/zoe.jpg", "a/Äpfel.jpg", "a/b/ı.jpg", "B/I.jpg", "B/i.jpg", "ß/1.jpg", "ß/10.jpg"};
+  const std::vector<std::string> names = {"a/Zoë.jpg", "a/zoe.jpg", "a/Äpfel.jpg", "a/b/ı.jpg",
+                                          "B/I.jpg",   "B/i.jpg",   "ß/1.jpg",     "ß/10.jpg"};
   const std::string forward = (folder() / "forward").string();
   const std::string backward = (folder() / "backward").string();
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -19,7 +19,8 @@ class Ends : public Scene {
     config_ = configure();
   }
   /// `feedring run -c … options -- command`
-  [[nodiscard]] std::vector<std::string> run(std::vector<std::string> options, const std::vector<std::string>& command) const {
+  [[nodiscard]] std::vector<std::string> run(std::vector<std::string> options,
+                                             const std::vector<std::string>& command) const {
     options.insert(options.begin(), {"run", "-c", config_, "--producers", "2"});
     options.emplace_back("--");
     options.insert(options.end(), command.begin(), command.end());
@@ -48,7 +49,8 @@ class Run : public Ends {};
 class Pool : public Ends {};
 
 TEST_F(Run, EndsWithTheCodeOfItsCommandOnceThePoolIsGone) {
-  for (const auto& [script, code] : {std::pair{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 143}, {"kill -KILL $$", 137}}) {
+  for (const auto& [script, code] :
+       {std::pair{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 143}, {"kill -KILL $$", 137}}) {
     Program program = feedring(run({}, shell(std::string("test -n \"$FEEDRING_POOL\" || exit 99; ") + script)));
     EXPECT_EQ(program.wait(), code) << script << program.err();
     EXPECT_TRUE(pool_is_gone()) << "`run` returned before its pool had gone";
@@ -183,7 +185,8 @@ TEST_F(Run, LetsEveryRankTakeABatchAndSaveOnSigtermToTheGroup) {
   start.own_group = true;
   const std::string saved = (folder() / "state").string();
   Program program = feedring(
-      run({"--nproc-per-node", "2"}, {trainer_program(), "--epochs", "1000", "--pause-ms", "10", "--save", saved}), start);
+      run({"--nproc-per-node", "2"}, {trainer_program(), "--epochs", "1000", "--pause-ms", "10", "--save", saved}),
+      start);
   wait_for_batches(program, 2, 3);
   program.kill_group(SIGTERM);
   EXPECT_EQ(program.wait(), 0) << program.err();
@@ -221,9 +224,8 @@ TEST_F(Run, LeavesSignalsIgnoredThatItsCallerIgnores) {
 }
 
 TEST_F(Run, EndsAllCopiesWithTheCodeOfTheFirstThatFails) {
-  Program program =
-      feedring(run({"--nproc-per-node", "3"},
-                   {trainer_program(), "--epochs", "1000", "--pause-ms", "10", "--fail-rank", "1", "--fail-code", "9"}));
+  Program program = feedring(run({"--nproc-per-node", "3"}, {trainer_program(), "--epochs", "1000", "--pause-ms", "10",
+                                                             "--fail-rank", "1", "--fail-code", "9"}));
   EXPECT_EQ(program.wait(), 9) << program.err();
   EXPECT_EQ(events(program, "attached").size(), 3U);
   EXPECT_EQ(events(program, "end").size(), 2U) << "the others could still end in order";
@@ -231,8 +233,9 @@ TEST_F(Run, EndsAllCopiesWithTheCodeOfTheFirstThatFails) {
 }
 
 TEST_F(Run, KillsCopiesThatDoNotEnd) {
-  Program program = feedring(run({"--nproc-per-node", "2"}, {trainer_program(), "--epochs", "100000", "--pause-ms", "10",
-                                                             "--ignore-term", "--fail-rank", "0", "--fail-code", "4"}));
+  Program program =
+      feedring(run({"--nproc-per-node", "2"}, {trainer_program(), "--epochs", "100000", "--pause-ms", "10",
+                                               "--ignore-term", "--fail-rank", "0", "--fail-code", "4"}));
   EXPECT_EQ(program.wait(), 4) << program.err();
 }
 

@@ -22,14 +22,20 @@ constexpr bool kSanitized = false;
 class Memory : public Scene {
  protected:
   // Rings of 64 pictures of 224 x 224: 9.2 MiB a slot.
-  [[nodiscard]] std::string large() { return configure("batch_size = 64\nslots = 8\ntransform = [ { name = \"RandomResizedCrop\", size = 224 } ]", "producers = 1\nranks = 1", "large.toml"); }
-  [[nodiscard]] std::string small() { return configure("batch_size = 4\nslots = 2", "producers = 1\nranks = 1", "small.toml"); }
+  [[nodiscard]] std::string large() {
+    return configure("batch_size = 64\nslots = 8\ntransform = [ { name = \"RandomResizedCrop\", size = 224 } ]",
+                     "producers = 1\nranks = 1", "large.toml");
+  }
+  [[nodiscard]] std::string small() {
+    return configure("batch_size = 4\nslots = 2", "producers = 1\nranks = 1", "small.toml");
+  }
 };
 
 TEST_F(Memory, OfASmallGroupHoldsASmallRingAndRefusesALargeOne) {
   if (kSanitized) GTEST_SKIP() << "sanitizers need more memory than this group has";
   const MemoryGroup group(64ULL << 20);
-  if (!group.is_there()) GTEST_SKIP() << "a memory control group cannot be made: not root, or no hierarchy with the controller";
+  if (!group.is_there())
+    GTEST_SKIP() << "a memory control group cannot be made: not root, or no hierarchy with the controller";
   make_pictures(80);
   const std::string procs = (group.folder() / "cgroup.procs").string();
   Start inside;
@@ -45,8 +51,8 @@ TEST_F(Memory, OfASmallGroupHoldsASmallRingAndRefusesALargeOne) {
     EXPECT_EQ(program.wait(), 71) << arguments[0] << program.err();
     const std::string said = program.err();
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << "one sentence: " << said;
-    EXPECT_THAT(said, AllOf(HasSubstr("needs"), HasSubstr("are free"), HasSubstr(group.folder().string()), HasSubstr("64.0 MiB"),
-                            HasSubstr("lower slots, batch_size or producers")));
+    EXPECT_THAT(said, AllOf(HasSubstr("needs"), HasSubstr("are free"), HasSubstr(group.folder().string()),
+                            HasSubstr("64.0 MiB"), HasSubstr("lower slots, batch_size or producers")));
   }
   Program fits = ran({"bench", "-c", small(), "--epochs", "1", "--producers", "1", "--json"}, inside);
   EXPECT_EQ(fits.wait(), 0) << fits.err();
@@ -77,7 +83,8 @@ TEST_F(Memory, IsLimitedByTheConfigurationToo) {
   for (const char* command : {"start", "plan", "bench"}) {
     Program program = ran({command, "-c", config});
     EXPECT_EQ(program.wait(), 71) << command;
-    EXPECT_THAT(program.err(), AllOf(HasSubstr("and 40.0 MiB are free by [pool] memory_limit"), HasSubstr("or raise memory_limit")));
+    EXPECT_THAT(program.err(),
+                AllOf(HasSubstr("and 40.0 MiB are free by [pool] memory_limit"), HasSubstr("or raise memory_limit")));
   }
 }
 
@@ -87,8 +94,8 @@ TEST_F(Memory, OfDevShmIsNotNeeded) {
   make_pictures(130);
   const std::string config = configure("batch_size = 64\ntransform = [ { name = \"RandomResizedCrop\", size = 224 } ]");
   Start start;
-  start.command = {"unshare", "--mount", "sh", "-c",
-                   "mount -t tmpfs -o size=1M none /dev/shm && \"$@\" && ls -A /dev/shm", "sh"};
+  start.command = {
+      "unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=1M none /dev/shm && \"$@\" && ls -A /dev/shm", "sh"};
   Program bench = ran({"bench", "-c", config, "--epochs", "1", "--producers", "1", "--json"}, start);
   EXPECT_EQ(bench.wait(), 0) << bench.err();
   const std::string said = bench.out();

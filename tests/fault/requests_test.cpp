@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes over the control socket may be anything, and whoever sent it may be dead: a pool serves the others all the same.
+// What comes over the control socket may be anything, and whoever sent it may be dead: a pool serves the others all the
+// same.
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
@@ -42,7 +43,8 @@ class Requests : public Scene {
 };
 
 TEST_F(Requests, WithImpossibleNumbersAreRefused) {
-  const json good = {{"op", "attach"}, {"feed", "train"}, {"rank", 0}, {"local_rank", 0}, {"world", 1}, {"local_world", 1}};
+  const json good = {{"op", "attach"},  {"feed", "train"}, {"rank", 0},
+                     {"local_rank", 0}, {"world", 1},      {"local_world", 1}};
   for (const auto& [key, value] : std::vector<std::pair<std::string, json>>{{"rank", -1},
                                                                             {"rank", 1},
                                                                             {"rank", "zero"},

@@ -71,7 +71,8 @@ void Scene::make_pictures(int count, int classes, int width, int height) const {
   }
   for (int i = 0; i < count; ++i) {
     const std::string folder(1, static_cast<char>('a' + i % classes));
-    write_file(data() / folder / (std::to_string(i / classes) + ".jpg"), kinds[static_cast<std::size_t>(i) % kinds.size()]);
+    write_file(data() / folder / (std::to_string(i / classes) + ".jpg"),
+               kinds[static_cast<std::size_t>(i) % kinds.size()]);
   }
 }
 
@@ -142,7 +143,8 @@ bool Scene::pool_is_gone() const {
 }
 
 std::map<std::uint64_t, std::uint64_t> Scene::dumped(const std::string& config, int epoch, int world) const {
-  Program dump = ran({"dump", "-c", config, "--epoch", std::to_string(epoch), "--world", std::to_string(world), "--json"});
+  Program dump =
+      ran({"dump", "-c", config, "--epoch", std::to_string(epoch), "--world", std::to_string(world), "--json"});
   EXPECT_EQ(dump.wait(), 0) << dump.err();
   std::map<std::uint64_t, std::uint64_t> samples;
   for (const auto& line : dump.lines()) {

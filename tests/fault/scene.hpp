@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the whole-process tests share: a folder with pictures and a configuration, the built programs, and the demand that
-// nothing is left when a test ends.
+// What the whole-process tests share: a folder with pictures and a configuration, the built programs, and the demand
+// that nothing is left when a test ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,16 +33,17 @@ class Scene : public testing::Test {
   /// A free one beside it.
   [[nodiscard]] std::string other_pool() const { return pool_ + "-other"; }
 
-  /// `count` JPEGs, dealt in turn to class folders a, b, …; 0.jpg, 1.jpg, … within each. Pictures repeat after a few, which
-  /// the random crops and the labels tell apart.
+  /// `count` JPEGs, dealt in turn to class folders a, b, …; 0.jpg, 1.jpg, … within each. Pictures repeat after a few,
+  /// which the random crops and the labels tell apart.
   void make_pictures(int count, int classes = 2, int width = 96, int height = 64) const;
   void write_file(const std::filesystem::path& file, const std::string& bytes) const;
   /// A JPEG as bytes.
   static std::string jpeg(int width, int height, unsigned seed = 1);
 
-  /// Writes feed.toml and returns its path; `train` and `pool` are lines for the sections [feed.train] and [pool]. Batches
-  /// of 4 small pictures in 3 slots unless said otherwise.
-  std::string configure(const std::string& train = "", const std::string& pool = "", const std::string& name = "feed.toml");
+  /// Writes feed.toml and returns its path; `train` and `pool` are lines for the sections [feed.train] and [pool].
+  /// Batches of 4 small pictures in 3 slots unless said otherwise.
+  std::string configure(const std::string& train = "", const std::string& pool = "",
+                        const std::string& name = "feed.toml");
 
   /// The built command, started.
   [[nodiscard]] Program feedring(std::vector<std::string> arguments, Start start = {}) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that stops and goes on elsewhere: nothing is lost, nothing comes twice, whatever the ranks, the batch or the
-// producers are then. `feedring dump` says what an epoch holds.
+// A training that stops and goes on elsewhere: nothing is lost, nothing comes twice, whatever the ranks, the batch or
+// the producers are then. `feedring dump` says what an epoch holds.
 #include <gmock/gmock.h>
 
 #include <fstream>

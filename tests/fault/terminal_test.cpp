@@ -90,9 +90,9 @@ TEST_F(RunInAContainer, BuriesOrphansAsProcessOne) {
 
 TEST_F(RunInAContainer, PassesSignalsAndCodesOn) {
   if (!can_be_made()) GTEST_SKIP() << "a PID namespace needs root and unshare(1)";
-  Program program = feedring({"run", "-c", config(), "--producers", "2", "--", trainer_program(), "--epochs", "1000",
-                              "--pause-ms", "10"},
-                             contained());
+  Program program = feedring(
+      {"run", "-c", config(), "--producers", "2", "--", trainer_program(), "--epochs", "1000", "--pause-ms", "10"},
+      contained());
   ASSERT_TRUE(eventually([&] { return !events(program, "batch").empty(); })) << program.err();
   // From outside, as `docker stop` does: to the container's process 1.
   const std::vector<ProcessInfo> inside = children_of(program.pid());

@@ -30,9 +30,10 @@ class OtherUsers : public Scene {
     make_pictures(8);
     config_ = configure("", "producers = 1\nranks = 1");
     // The build may lie where the stranger cannot look.
-    for (const auto& [from, to] : {std::pair{FEEDRING_COMMAND, "bin/feedring"},
-                                   std::pair{FEEDRING_LIBEXEC "/feedring-producer", "libexec/feedring/feedring-producer"},
-                                   std::pair{FEEDRING_TRAINER, "bin/trainer"}}) {
+    for (const auto& [from, to] :
+         {std::pair{FEEDRING_COMMAND, "bin/feedring"},
+          std::pair{FEEDRING_LIBEXEC "/feedring-producer", "libexec/feedring/feedring-producer"},
+          std::pair{FEEDRING_TRAINER, "bin/trainer"}}) {
       fs::create_directories((folder() / to).parent_path());
       fs::copy_file(from, folder() / to);
     }
@@ -62,7 +63,8 @@ TEST_F(OtherUsers, AreRefusedByName) {
     ASSERT_EQ(start.wait(), 0) << start.err();
     Program rank = as(other, "trainer", {"--batches", "1"});
     EXPECT_EQ(rank.wait(), 74) << rank.err();
-    EXPECT_THAT(rank.err(), HasSubstr("belongs to uid " + std::to_string(owner) + ", this process to uid " + std::to_string(other)));
+    EXPECT_THAT(rank.err(), HasSubstr("belongs to uid " + std::to_string(owner) + ", this process to uid " +
+                                      std::to_string(other)));
     for (const char* command : {"status", "stop"}) {
       Program program = as(other, "feedring", {command});
       EXPECT_EQ(program.wait(), 74) << command << program.err();
@@ -102,7 +104,8 @@ TEST_F(OtherUsers, AreRefusedByThePoolItselfToo) {
 TEST_F(OtherUsers, AreFoundOutWhereTheyTookTheName) {
   Program taken = as(kStranger, "feedring", {"start", "-c", config(), "--address", pool()});
   ASSERT_EQ(taken.wait(), 0) << taken.err();
-  Program run = as(0, "feedring", {"run", "-c", config(), "--", (folder() / "bin" / "trainer").string(), "--batches", "1"});
+  Program run =
+      as(0, "feedring", {"run", "-c", config(), "--", (folder() / "bin" / "trainer").string(), "--batches", "1"});
   EXPECT_EQ(run.wait(), 74) << run.err();
   Program again = as(0, "feedring", {"start", "-c", config(), "--address", pool()});
   EXPECT_EQ(again.wait(), 74) << "it must not say that a pool of ours runs: " << again.out();

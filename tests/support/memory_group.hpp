@@ -18,8 +18,8 @@ class MemoryGroup {
   /// Version 1 or 2, whichever hierarchy is mounted with the memory controller and can be written.
   explicit MemoryGroup(std::uint64_t limit) {
     const std::string name = "feedring-test-" + std::to_string(::getpid());
-    for (const auto& [root, file] : {std::pair{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
-                                     std::pair{"/sys/fs/cgroup", "memory.max"}}) {
+    for (const auto& [root, file] :
+         {std::pair{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, std::pair{"/sys/fs/cgroup", "memory.max"}}) {
       std::error_code error;
       const std::filesystem::path folder = std::filesystem::path(root) / name;
       if (!std::filesystem::exists(std::filesystem::path(root) / "cgroup.procs", error)) continue;

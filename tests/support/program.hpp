@@ -44,13 +44,14 @@ bool eventually(Condition&& condition, Clock::duration patience = kPatience,
 }
 
 struct Start {
-  std::vector<std::string> command;                ///< the first is the program's path, or is looked up in PATH
-  std::map<std::string, std::string> environment = {};  ///< added to the test's own, from which a launcher's variables are gone
-  std::string folder = {};                              ///< to start in; empty: the test's own
-  std::string input = {};                               ///< its standard input
-  bool own_group = false;                          ///< leads a process group
-  int terminal = -1;                               ///< set: a terminal for input, output and control, in a session of its own
-  std::function<bool()> before = nullptr;          ///< runs in the child, last; only system calls. False: exit code 125
+  std::vector<std::string> command;  ///< the first is the program's path, or is looked up in PATH
+  std::map<std::string, std::string> environment =
+      {};                                  ///< added to the test's own, from which a launcher's variables are gone
+  std::string folder = {};                 ///< to start in; empty: the test's own
+  std::string input = {};                  ///< its standard input
+  bool own_group = false;                  ///< leads a process group
+  int terminal = -1;                       ///< set: a terminal for input, output and control, in a session of its own
+  std::function<bool()> before = nullptr;  ///< runs in the child, last; only system calls. False: exit code 125
 };
 
 class Program {
@@ -169,8 +170,8 @@ class Program {
       const std::size_t equals = text.find('=');
       const std::string name = text.substr(0, equals);
       bool launcher = false;
-      for (const char* prefix : {"FEEDRING_", "RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "MASTER_", "TORCHELASTIC_", "SLURM_",
-                                 "OMPI_", "PMI", "MPI_"}) {
+      for (const char* prefix : {"FEEDRING_", "RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "MASTER_", "TORCHELASTIC_",
+                                 "SLURM_", "OMPI_", "PMI", "MPI_"}) {
         launcher = launcher || name.starts_with(prefix);
       }
       if (!launcher && equals != std::string::npos) all[name] = text.substr(equals + 1);
