@@ -12,13 +12,13 @@
 #include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/pool_options.hpp"
-#include "producers/cli/programs.hpp"
 #include "producers/cli/run.hpp"
 #include "runtime/control.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
 namespace feedring::cli {
+
 void add_start(CLI::App& app, Exit& exit) {
   struct Arguments {
     FeedChoice choice;

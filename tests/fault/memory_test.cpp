@@ -51,6 +51,7 @@ TEST_F(Memory, OfASmallGroupHoldsASmallRingAndRefusesALargeOne) {
     EXPECT_EQ(program.wait(), 71) << arguments[0] << program.err();
     const std::string said = program.err();
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << "one sentence: " << said;
+    EXPECT_EQ(program.out(), arguments[0] == "plan" ? program.out() : "");
     EXPECT_THAT(said, AllOf(HasSubstr("needs"), HasSubstr("are free"), HasSubstr(group.folder().string()),
                             HasSubstr("64.0 MiB"), HasSubstr("lower slots, batch_size or producers")));
   }

@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -116,6 +117,10 @@ Program Scene::trainer(std::vector<std::string> arguments, Start start) const {
 
 pid_t Scene::start_pool(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"start", "--address", pool_});
+  if (std::find(arguments.begin(), arguments.end(), "--grace") == arguments.end()) {
+    // A pool runs in a session of its own: should the test itself be killed, it ends all the same.
+    arguments.insert(arguments.end(), {"--grace", "60"});
+  }
   Program start = ran(std::move(arguments));
   EXPECT_EQ(start.wait(), 0) << start.err();
   EXPECT_EQ(start.out(), "FEEDRING_POOL=" + pool_ + '\n');

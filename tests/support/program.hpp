@@ -29,7 +29,7 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 /// Every wait of the tests that is not about time itself: long, because the machine may be busy.
-inline constexpr seconds kPatience{60};
+inline constexpr seconds kPatience{40};
 
 /// Looks until `condition()` holds or the time is over; says whether it held.
 template <class Condition>

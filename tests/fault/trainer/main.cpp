@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trainer for tests: a rank that takes batches, says what it got, one JSON line an event, and ends as training programs
-// should: on SIGTERM or SIGINT it takes one more batch, saves its state and exits with 0.
+// A trainer for tests: a rank that takes batches, says what it got, one JSON line an event, and ends as training
+// programs should: on SIGTERM or SIGINT it takes one more batch, saves its state and exits with 0.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -69,7 +69,11 @@ class Trainer {
     }
     const std::string state = feed_.state();
     if (!options_.save.empty()) std::ofstream(options_.save + '.' + std::to_string(feed_.rank())) << state;
-    say({{"event", "end"}, {"rank", feed_.rank()}, {"batches", taken_}, {"signals", signals_seen.load()}, {"state", state}});
+    say({{"event", "end"},
+         {"rank", feed_.rank()},
+         {"batches", taken_},
+         {"signals", signals_seen.load()},
+         {"state", state}});
     return 0;
   }
 
@@ -83,7 +87,8 @@ class Trainer {
     const std::size_t row_bytes = images.bytes / batch->rows();
     nlohmann::json pixels = nlohmann::json::array();
     for (std::uint32_t row = 0; row < batch->rows(); ++row) {
-      pixels.push_back(std::hash<std::string_view>()({static_cast<const char*>(images.data) + row * row_bytes, row_bytes}));
+      pixels.push_back(
+          std::hash<std::string_view>()({static_cast<const char*>(images.data) + row * row_bytes, row_bytes}));
     }
     say({{"event", "batch"},
          {"rank", feed_.rank()},
