@@ -57,6 +57,8 @@ void SlotTable::adopt() {
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (entries_[slot].use == Use::kOffered && entries_[slot].want.plan != plan_) retire(slot);
   }
+  // The predecessor may have died between an offer and its wake-up.
+  EventCount(memory_->pool().work).notify_all();
 }
 
 bool SlotTable::fits(const Entry& entry, const Cursor& cursor, std::uint64_t next) const noexcept {

@@ -137,6 +137,14 @@ TEST(RestartedFeed, NeverDeliversRowsThatThePredecessorCancelled) {
   EXPECT_EQ(wrong_in(*batch, 5, 23), "");
 }
 
+TEST(RestartedFeed, WakesProducersForWhatThePredecessorOfferedWithoutSayingSo) {
+  TestPool pool;
+  { const Feed predecessor = Feed::attach(pool.options()); }
+  const std::uint32_t before = pool.pool->work.sequence.load();
+  const Feed feed = Feed::attach(pool.options());
+  EXPECT_GT(pool.pool->work.sequence.load(), before);
+}
+
 TEST(RestartedFeed, RefusesARingWithImpossibleNumbers) {
   TestPool pool;
   pool.start();
