@@ -118,14 +118,25 @@ TEST_F(BadFiles, AreReplacedTheSameWayByWhoeverMeetsThem) {
   EXPECT_EQ(replaced, 2);
 }
 
-TEST_F(BadFiles, ThatAreBeingReportedWhenThePoolEndsMakeNoNoise) {
+TEST_F(BadFiles, ThatAreBeingReportedWhenThePoolEndsAreListedAndMakeNoNoise) {
   for (int i = 0; i < 300; ++i) write_file(data() / "c" / (std::to_string(i) + ".jpg"), "no picture");
-  const std::string config = configure("on_error = \"zero\"\nerror_budget = 1.0");
-  for (int round = 0; round < 8; ++round) {
+  const std::string config =
+      configure("on_error = \"zero\"\nerror_budget = 1.0\nbatch_size = 32", "failures = \"failures.jsonl\"");
+  for (int round = 0; round < 6; ++round) {
+    std::filesystem::remove(folder() / "failures.jsonl");
     Program program =
-        ran({"run", "-c", config, "--producers", "3", "--", trainer_program(), "--batches", std::to_string(5 + round)});
+        ran({"run", "-c", config, "--producers", "3", "--", trainer_program(), "--batches", std::to_string(2 + round)});
     EXPECT_EQ(program.wait(), 0);
     EXPECT_THAT(program.err(), testing::Not(HasSubstr("terminate"))) << "a producer ended badly";
+    // Whatever was delivered as zeros has its line, although the pool ended at once.
+    std::set<std::uint64_t> listed;
+    for (const json& failure : failures()) listed.insert(failure["index"].get<std::uint64_t>());
+    for (const json& batch : events(program, "batch")) {
+      for (std::uint32_t row = 0; row < batch["rows"]; ++row) {
+        if (batch["valid"][row] == 1) continue;
+        EXPECT_TRUE(listed.contains(batch["ids"][row].get<std::uint64_t>())) << batch["ids"][row];
+      }
+    }
   }
 }
 

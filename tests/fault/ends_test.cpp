@@ -152,6 +152,38 @@ TEST_F(Pool, IsGoneWhenStopReturns) {
   EXPECT_THAT(again.err(), HasSubstr("no pool listens at " + pool()));
 }
 
+TEST_F(Pool, InTheBackgroundHoldsNothingOfItsCallersOpen) {
+  // The caller waits until everybody has closed the pipe, and then for the lock.
+  Start start;
+  start.command = {"sh", "-c", "exec 9>lock; flock 9; \"$@\" 2>&1 | cat; exec 9>&-; flock -n lock echo free", "sh"};
+  Program program = ran({"start", "-c", config(), "--producers", "2", "--grace", "60"}, start);
+  EXPECT_EQ(program.wait(seconds(20)), 0) << program.err();
+  EXPECT_THAT(program.out(), HasSubstr("FEEDRING_POOL=" + pool() + '\n'));
+  EXPECT_THAT(program.out(), testing::EndsWith("free\n"));
+  // It lives on, also where nobody reads what it has to say.
+  const json before = status();
+  ::kill(before["producers"][0]["pid"].get<pid_t>(), SIGKILL);
+  EXPECT_TRUE(eventually([this] { return status()["producers_replaced"] == 1; }));
+  stop_pool();
+}
+
+TEST_F(Pool, InTheBackgroundStillSaysWhyItDidNotStart) {
+  Start start;
+  start.command = {"sh", "-c", "\"$@\" 2>&1 | cat", "sh"};
+  Program program = ran({"start", "-c", (folder() / "no.toml").string()}, start);
+  EXPECT_THAT(program.out(), HasSubstr("no.toml"));
+}
+
+TEST_F(Pool, OfManyRanksStartsAndServes) {
+  const std::string many = configure("batch_size = 1\nslots = 2\nremainder = \"pad\"", "", "many.toml");
+  start_pool({"-c", many, "--producers", "2", "--ranks", "512"});
+  Start last;
+  last.environment = {{"RANK", "511"}, {"LOCAL_RANK", "511"}, {"WORLD_SIZE", "512"}, {"LOCAL_WORLD_SIZE", "512"}};
+  Program rank = trainer({"--batches", "3"}, last);
+  EXPECT_EQ(rank.wait(), 0) << rank.err();
+  stop_pool();
+}
+
 TEST_F(Pool, DoesNotWaitForAStoppedProducerWhenItEnds) {
   const pid_t supervisor = start_pool({"-c", config(), "--producers", "3", "--ranks", "1"});
   ASSERT_TRUE(eventually([&] { return producers_of(supervisor).size() == 3; }));
@@ -221,6 +253,13 @@ TEST_F(Run, LeavesSignalsIgnoredThatItsCallerIgnores) {
   program.kill_group(SIGHUP);
   EXPECT_EQ(program.wait(), 0) << program.err();
   EXPECT_EQ(program.out(), "up\nstill up\n");
+}
+
+TEST_F(Run, KnowsHowItsCommandEndedWhateverItsCallerIgnores) {
+  Start start;
+  start.before = [] { return ::signal(SIGCHLD, SIG_IGN) != SIG_ERR; };
+  Program program = feedring(run({"--ranks", "1"}, shell("exit 6")), start);
+  EXPECT_EQ(program.wait(), 6) << program.err();
 }
 
 TEST_F(Run, EndsAllCopiesWithTheCodeOfTheFirstThatFails) {

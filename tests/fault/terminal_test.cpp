@@ -88,6 +88,18 @@ TEST_F(RunInAContainer, BuriesOrphansAsProcessOne) {
   EXPECT_EQ(program.out(), "pid 1\n0\n");
 }
 
+TEST_F(RunInAContainer, BuriesOrphansBehindAProducerThatDied) {
+  if (!can_be_made()) GTEST_SKIP() << "a PID namespace needs root and unshare(1)";
+  // With the supervisor stopped, a producer and then orphans die: one signal tells of all of them.
+  const std::string script =
+      "sleep 0.5; (sleep 0.3 & sleep 0.3 & ) ; kill -STOP 1; kill -KILL $(cut -d' ' -f1 /proc/1/task/1/children); "
+      "sleep 0.6; kill -CONT 1; sleep 0.6; cat /proc/[0-9]*/stat | grep -c ') Z ' || true";
+  Program program =
+      ran({"run", "-c", config(), "--producers", "2", "--ranks", "1", "--", "sh", "-c", script}, contained());
+  EXPECT_EQ(program.wait(), 0) << program.err();
+  EXPECT_EQ(program.out(), "0\n");
+}
+
 TEST_F(RunInAContainer, PassesSignalsAndCodesOn) {
   if (!can_be_made()) GTEST_SKIP() << "a PID namespace needs root and unshare(1)";
   Program program = feedring(
