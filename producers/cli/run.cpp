@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "producers/cli/canary.hpp"
 #include "producers/cli/launcher.hpp"
 #include "producers/cli/programs.hpp"
 #include "producers/cli/signals.hpp"
@@ -72,13 +73,18 @@ int run(const RunOptions& options) {
     spdlog::info("joining the pool of this job that runs already");
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
+  std::optional<Canary> canary;
   const Signals signals(
       io,
       [&](int number, bool from_terminal) {
-        if (!from_terminal) launcher.signal(number);
+        const bool all_got_it =
+            canary->also_got(number);  // asked in any case, so that a new one takes a dead one's place
+        if (!from_terminal && !all_got_it) launcher.signal(number);
       },
-      [&](pid_t pid) { return launcher.owns(pid) || (supervisor && supervisor->producers().owns(pid)); });
-
+      [&](pid_t pid) {
+        return canary->is(pid) || launcher.owns(pid) || (supervisor && supervisor->producers().owns(pid));
+      });
+  canary.emplace();
   launcher.start();
   io.run();
   return code.value_or(exit_code(ErrorKind::kInternal));

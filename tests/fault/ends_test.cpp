@@ -88,6 +88,59 @@ TEST_F(Pool, ThatIsKilledTakesItsProducersAlongAndRanksGetPoolGone) {
   EXPECT_THAT(bench.err(), HasSubstr("the pool died"));
 }
 
+TEST_F(Pool, ThatIsKilledLeavesRanksWhatIsReadyAndThenAnErrorWithAName) {
+  const pid_t supervisor = start_pool({"-c", config(), "--producers", "2", "--ranks", "1"});
+  Program rank = trainer({"--epochs", "1000", "--pause-ms", "100"});
+  wait_for_batches(rank, 1, 2);
+  EXPECT_TRUE(eventually([this] { return status()["rings"][0]["slots"]["ready"] >= 2; }));
+  const std::vector<pid_t> producers = producers_of(supervisor);
+  ::kill(supervisor, SIGKILL);
+  const std::size_t before = events(rank, "batch").size();
+  EXPECT_EQ(rank.wait(), 72) << rank.err();
+  EXPECT_THAT(rank.err(), testing::ContainsRegex("the pool died before epoch [0-9]+, step [0-9]+ was ready"));
+  EXPECT_GE(events(rank, "batch").size(), before + 2);
+  for (const pid_t producer : producers) EXPECT_FALSE(lives(producer));
+}
+
+// Without `feedring run`: the ranks themselves, by an election that one of them wins.
+TEST_F(Pool, ThatRanksStartServesThemAllAndEndsAfterThem) {
+  const auto rank = [this](const char* number) {
+    Start start;
+    start.environment = {{"RANK", number},
+                         {"LOCAL_RANK", number},
+                         {"WORLD_SIZE", "2"},
+                         {"LOCAL_WORLD_SIZE", "2"},
+                         {"GROUP_RANK", "0"},
+                         {"MASTER_ADDR", "127.0.0.1"},
+                         {"MASTER_PORT", "29511"},
+                         {"FEEDRING_POOL", ""},
+                         {"FEEDRING_CONFIG", config()},
+                         {"TORCHELASTIC_RUN_ID", pool().substr(pool().find('/') + 1)}};
+    start.own_group = true;
+    return trainer({"--epochs", "1000", "--pause-ms", "10"}, start);
+  };
+  Program zero = rank("0");
+  Program one = rank("1");
+  wait_for_batches(zero, 1);
+  wait_for_batches(one, 1);
+  std::vector<pid_t> supervisors;
+  for (const pid_t parent : {zero.pid(), one.pid()}) {
+    for (const ProcessInfo& child : children_of(parent)) {
+      if (child.name == "feedring" && child.state != 'Z') supervisors.push_back(child.pid);
+    }
+  }
+  ASSERT_EQ(supervisors.size(), 1U);
+  EXPECT_EQ(::getsid(supervisors[0]), supervisors[0])
+      << "in a session of its own, so that no signal to a group ends it";
+  // As a launcher ends its job.
+  for (const Program* program : {&zero, &one}) program->kill_group(SIGTERM);
+  EXPECT_EQ(zero.wait(), 0) << zero.err();
+  EXPECT_EQ(one.wait(), 0) << one.err();
+  EXPECT_TRUE(lives(supervisors[0])) << "it waits a while for them to come back";
+  ::kill(supervisors[0], SIGTERM);  // the rest of its grace of a minute
+  EXPECT_TRUE(eventually([&] { return !lives(supervisors[0]); }, kGoneWithin));
+}
+
 TEST_F(Pool, OfABenchmarkThatIsKilledAtAnyMomentLeavesNobody) {
   for (const int ms : {1, 5, 10, 15, 20, 30, 45, 70, 120}) {
     Program bench = feedring({"bench", "-c", config(), "--seconds", "60", "--producers", "2", "--ranks", "2"});
@@ -226,7 +279,7 @@ TEST_F(Run, LetsEveryRankTakeABatchAndSaveOnSigtermToTheGroup) {
   const std::vector<json> ends = events(program, "end");
   ASSERT_EQ(ends.size(), 2U) << program.err();
   for (const json& end : ends) {
-    EXPECT_GE(end["signals"], 1);
+    EXPECT_EQ(end["signals"], 1) << "passed on as well, it would come twice";
     EXPECT_TRUE(std::filesystem::exists(saved + '.' + std::to_string(end["rank"].get<int>())));
   }
 }

@@ -52,6 +52,22 @@ TEST_F(RunOnATerminal, LetsTheCommandGetOneInterruptAndTakeABatch) {
   EXPECT_EQ(last["signals"], 1) << "the terminal sends it to the whole group; passed on, it would come twice";
 }
 
+TEST_F(RunOnATerminal, StillPassesOnWhatIsSentToItAlone) {
+  Terminal terminal;
+  const Program program =
+      run_on(terminal, {"sh", "-c", "trap 'echo again' INT; echo up; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.3; done"});
+  const auto count = [&] {
+    int times = 0;
+    for (std::size_t at = 0; (at = terminal.shown().find("again", at)) != std::string::npos; ++at) ++times;
+    return times;
+  };
+  ASSERT_TRUE(eventually([&] { return terminal.shown().find("up") != std::string::npos; })) << program.err();
+  terminal.type("\x03");
+  EXPECT_TRUE(eventually([&] { return count() == 1; }, seconds(5)));
+  program.kill(SIGINT);
+  EXPECT_TRUE(eventually([&] { return count() == 2; }, seconds(5)));
+}
+
 TEST_F(RunOnATerminal, AsABenchmarkEndsByAnInterrupt) {
   Terminal terminal;
   Start start;
