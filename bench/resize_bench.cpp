@@ -15,9 +15,8 @@
 #include "producers/transform/resample_kernels.hpp"
 #include "tests/unit/resample_pillow.hpp"
 
+namespace feedring {
 namespace {
-
-using namespace feedring;
 
 double cpu_us() {
   timespec now{};
@@ -49,7 +48,7 @@ void resize_against_pillow(benchmark::State& state, Filter filter) {
   const std::vector<std::uint8_t> rgb = noise(row * static_cast<std::size_t>(image.height));
   std::vector<std::uint8_t> pixels = rgb;
   pixels.resize(pixels.size() + kSlack);
-  std::vector<std::uint8_t> out(224 * 224 * 3);
+  std::vector<std::uint8_t> out(std::size_t{224} * 224 * 3);
   Resampler resampler;
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -93,7 +92,7 @@ BENCHMARK_CAPTURE(resize_against_pillow, bicubic, Filter::kBicubic)->Apply(sizes
 
 void finish(benchmark::State& state, Dtype dtype, Layout layout) {
   const Finish finish(Chain::parse(nlohmann::json::parse(R"([{"name": "CenterCrop", "size": 224}])")), dtype, layout);
-  const std::vector<std::uint8_t> rgb = noise(224 * 224 * 3 + kSlack);
+  const std::vector<std::uint8_t> rgb = noise(std::size_t{224} * 224 * 3 + kSlack);
   std::vector<std::uint8_t> out(finish.bytes_per_image());
   for ([[maybe_unused]] auto _ : state) {
     finish.run(rgb.data(), out.data());
@@ -108,5 +107,6 @@ BENCHMARK_CAPTURE(finish, float16_interleaved, Dtype::kFloat16, Layout::kNhwc)->
 BENCHMARK_CAPTURE(finish, float16_planes, Dtype::kFloat16, Layout::kNchw)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
+}  // namespace feedring
 
 BENCHMARK_MAIN();

@@ -26,7 +26,7 @@ HWY_BEFORE_NAMESPACE();
 namespace feedring::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
+inline constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 
 #if FEEDRING_PIXEL_VECTORS
 

@@ -187,7 +187,7 @@ TEST_P(ResampleOn, TakesNoPageFaultsOnceWarm) {
   const Size image{500, 375};
   std::vector<std::uint8_t> pixels = random.picture(image);
   pixels.resize(pixels.size() + kSlack);
-  std::vector<std::uint8_t> out(224 * 224 * 3);
+  std::vector<std::uint8_t> out(std::size_t{224} * 224 * 3);
   const auto run_many = [&] {
     for (std::int32_t i = 0; i < 50; ++i) {
       const Box crop{i, i, 400 - 7 * i, 360 - 5 * i};
