@@ -77,8 +77,8 @@ int run(const RunOptions& options) {
   const Signals signals(
       io,
       [&](int number, bool from_terminal) {
-        const bool all_got_it =
-            canary->also_got(number);  // asked in any case, so that a new one takes a dead one's place
+        // Asked in any case, so that a new one takes a dead one's place.
+        const bool all_got_it = canary->also_got(number);
         if (!from_terminal && !all_got_it) launcher.signal(number);
       },
       [&](pid_t pid) {

@@ -8,15 +8,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <feedring/error.hpp>
 
 namespace feedring::cli {
 
 namespace {
-
-constexpr std::chrono::milliseconds kAgain{20};
 
 bool is_ignored(int number) {
   struct sigaction action {};
@@ -25,24 +22,19 @@ bool is_ignored(int number) {
 
 }  // namespace
 
-// An init process inherits orphans. Our own children are waited for by whoever started them.
-void Signals::bury_orphans() {
+// An init process inherits orphans. Our own children are waited for by whoever started them; their pidfds fire before
+// the signal comes, so that none of them still stands in front here.
+void Signals::bury_orphans() const {
   if (::getpid() != 1) return;
   for (;;) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    if (ours_(info.si_pid)) break;
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || ours_(info.si_pid)) return;
     ::waitpid(info.si_pid, nullptr, WNOHANG);
   }
-  // One of ours stands in front and is about to be buried; no other signal may come for those behind it.
-  again_.expires_after(kAgain);
-  again_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) bury_orphans();
-  });
 }
 
 Signals::Signals(boost::asio::io_context& io, std::function<void(int, bool)> on_signal, std::function<bool(pid_t)> ours)
-    : descriptor_(io), again_(io), on_signal_(std::move(on_signal)), ours_(std::move(ours)) {
+    : descriptor_(io), on_signal_(std::move(on_signal)), ours_(std::move(ours)) {
   ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of the write, told with a name
   sigset_t set;
   ::sigemptyset(&set);

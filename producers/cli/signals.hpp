@@ -20,10 +20,9 @@ class Signals {
 
  private:
   void watch();
-  void bury_orphans();
+  void bury_orphans() const;
 
   boost::asio::posix::stream_descriptor descriptor_;
-  boost::asio::steady_timer again_;
   std::function<void(int, bool)> on_signal_;
   std::function<bool(pid_t)> ours_;
 };

@@ -255,8 +255,10 @@ std::string ProducerSet::charge(const Process& process, int wait_status, bool& c
   const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
   if (!held) return cause;
   const bool crashed = WIFSIGNALED(wait_status) && caused_by_a_file(WTERMSIG(wait_status));
-  charged = process.killed_for_hang_ns != 0 || crashed;
-  if (charged) suspect(pool(), *held);
+  if (process.killed_for_hang_ns != 0 || crashed) {
+    suspect(pool(), *held);
+    charged = crashes_of(pool(), held->feed, held->sample) != 0;  // not where the table of suspects is full
+  }
   return cause + fmt::format(" while it {} {}", held->phase == WorkPhase::kRead ? "read" : "decoded", held->path);
 }
 

@@ -106,14 +106,22 @@ TEST_F(RunInAContainer, BuriesOrphansAsProcessOne) {
 
 TEST_F(RunInAContainer, BuriesOrphansBehindAProducerThatDied) {
   if (!can_be_made()) GTEST_SKIP() << "a PID namespace needs root and unshare(1)";
-  // With the supervisor stopped, a producer and then orphans die: one signal tells of all of them.
   const std::string script =
-      "sleep 0.5; (sleep 0.3 & sleep 0.3 & ) ; kill -STOP 1; kill -KILL $(cut -d' ' -f1 /proc/1/task/1/children); "
-      "sleep 0.6; kill -CONT 1; sleep 0.6; cat /proc/[0-9]*/stat | grep -c ') Z ' || true";
+      "(sleep 0.6 & sleep 0.6 & ) ; echo up; sleep 2.5; cat /proc/[0-9]*/stat | grep -c ') Z ' || true";
   Program program =
-      ran({"run", "-c", config(), "--producers", "2", "--ranks", "1", "--", "sh", "-c", script}, contained());
+      feedring({"run", "-c", config(), "--producers", "2", "--ranks", "1", "--", "sh", "-c", script}, contained());
+  ASSERT_TRUE(eventually([&] { return program.out() == "up\n"; })) << program.err();
+  // With the supervisor stopped, a producer and then the orphans die: one signal tells of all of them.
+  const std::vector<ProcessInfo> inside = children_of(program.pid());
+  ASSERT_EQ(inside.size(), 1U);
+  const std::vector<pid_t> producers = producers_of(inside[0].pid);
+  ASSERT_EQ(producers.size(), 2U);
+  ::kill(inside[0].pid, SIGSTOP);
+  ::kill(producers[0], SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  ::kill(inside[0].pid, SIGCONT);
   EXPECT_EQ(program.wait(), 0) << program.err();
-  EXPECT_EQ(program.out(), "0\n");
+  EXPECT_EQ(program.out(), "up\n0\n");
 }
 
 TEST_F(RunInAContainer, PassesSignalsAndCodesOn) {
