@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/fault/scene.hpp"
+#include "tests/support/shared_data.hpp"
 
 namespace feedring::test {
 namespace {
@@ -35,27 +36,44 @@ class Delivery : public Scene {
   }
   /// Its digests.
   static json digest(Program program) { return result(program)["digest"]; }
+
+  /// The result of a benchmark whose producers are killed, one every twentieth of a second or so.
+  [[nodiscard]] json with_kills(const std::vector<std::string>& arguments) const {
+    std::mt19937 random(random_seed());
+    Program disturbed = feedring(arguments);
+    int kills = 0;
+    while (!disturbed.poll()) {
+      const std::vector<pid_t> producers = producers_of(disturbed.pid());
+      if (!producers.empty()) kills += ::kill(producers[random() % producers.size()], SIGKILL) == 0 ? 1 : 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 100));
+    }
+    std::cout << kills << " kills\n";
+    EXPECT_GE(kills, 2) << "too fast for a test of deaths";
+    EXPECT_THAT(disturbed.err(), testing::HasSubstr("by signal 9"));
+    return result(disturbed);
+  }
 };
 
 TEST_F(Delivery, IsTheSameWhenProducersAreKilledAtRandomMoments) {
   make_pictures(600, 3, 320, 240);
-  const std::string config = configure("seed = 7");
-  const json undisturbed = digest(feedring(bench(config, 3, 3, 2, 6)));
+  const std::vector<std::string> arguments = bench(configure("seed = 7"), 3, 3, 2, 6);
+  const json undisturbed = digest(feedring(arguments));
   ASSERT_EQ(undisturbed.size(), 3U);
   EXPECT_NE(undisturbed[0], undisturbed[1]);
+  const json after = with_kills(arguments);
+  EXPECT_EQ(after["digest"], undisturbed);
+  EXPECT_EQ(after["failed"], 0);
+}
 
-  std::mt19937 random(random_seed());
-  Program disturbed = feedring(bench(config, 3, 3, 2, 6));
-  int kills = 0;
-  while (!disturbed.poll()) {
-    const std::vector<pid_t> producers = producers_of(disturbed.pid());
-    if (!producers.empty()) kills += ::kill(producers[random() % producers.size()], SIGKILL) == 0 ? 1 : 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 150));
-  }
-  const json after = result(disturbed);
-  std::cout << kills << " kills\n";
-  EXPECT_GE(kills, 3) << "too fast for a test of deaths";
-  EXPECT_THAT(disturbed.err(), testing::HasSubstr("by signal 9"));
+TEST_F(Delivery, OfPhotographsIsTheSameWhenProducersAreKilled) {
+  FEEDRING_NEEDS_SHARED_DATA(data);
+  const std::string photos = (data / "photos").string();
+  if (!std::filesystem::is_directory(photos)) GTEST_SKIP() << "the shared data holds no photos";
+  const std::vector<std::string> arguments = {"bench",   photos, "--epochs",     "8",  "--producers", "3",
+                                              "--ranks", "2",    "--batch-size", "16", "--json"};
+  const json undisturbed = digest(feedring(arguments));
+  ASSERT_EQ(undisturbed.size(), 8U);
+  const json after = with_kills(arguments);
   EXPECT_EQ(after["digest"], undisturbed);
   EXPECT_EQ(after["failed"], 0);
 }
