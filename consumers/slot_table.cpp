@@ -26,17 +26,20 @@ Want to_want(const Wanted& wanted, std::uint64_t sequence, std::uint64_t plan, s
 
 }  // namespace
 
-SlotTable::SlotTable(std::shared_ptr<RingMemory> memory)
+template <class Memory>
+BasicSlotTable<Memory>::BasicSlotTable(std::shared_ptr<Memory> memory)
     : memory_(std::move(memory)), entries_(memory_->ring().shape().slots) {}
 
-bool SlotTable::pristine() const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::pristine() const noexcept {
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (ring().slot(slot) != SlotWord{}) return false;
   }
   return ring().header().plan.load(std::memory_order_relaxed) == 0;
 }
 
-void SlotTable::adopt() {
+template <class Memory>
+void BasicSlotTable<Memory>::adopt() {
   ring().take_over();
   plan_ = ring().header().plan.load(std::memory_order_relaxed);
   bool possible = plan_ < kImpossible;
@@ -61,7 +64,8 @@ void SlotTable::adopt() {
   EventCount(memory_->pool().work).notify_all();
 }
 
-bool SlotTable::fits(const Entry& entry, const Cursor& cursor, std::uint64_t next) const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::fits(const Entry& entry, const Cursor& cursor, std::uint64_t next) const noexcept {
   const std::uint64_t sequence = entry.want.sequence;
   if (entry.use != Use::kOffered || sequence < next || sequence - next >= slots()) return false;
   const auto wanted = cursor.want(sequence - next);
@@ -70,7 +74,8 @@ bool SlotTable::fits(const Entry& entry, const Cursor& cursor, std::uint64_t nex
 
 // Of all ways to lay the cursor's wants over what is offered: one where the next batch is there before one where it is
 // not, then the one that keeps most, then the lowest.
-std::optional<std::uint64_t> SlotTable::best_alignment(const Cursor& cursor) const {
+template <class Memory>
+std::optional<std::uint64_t> BasicSlotTable<Memory>::best_alignment(const Cursor& cursor) const {
   std::optional<std::uint64_t> best;
   std::pair<bool, std::uint32_t> best_merit;
   for (const Entry& entry : entries_) {
@@ -92,7 +97,8 @@ std::optional<std::uint64_t> SlotTable::best_alignment(const Cursor& cursor) con
   return best;
 }
 
-void SlotTable::align(const Cursor& cursor) {
+template <class Memory>
+void BasicSlotTable<Memory>::align(const Cursor& cursor) {
   // At the end of a feed that does not repeat nothing is wanted now.
   const auto next = cursor.want(0) ? best_alignment(cursor) : std::nullopt;
   if (!next) {
@@ -105,7 +111,8 @@ void SlotTable::align(const Cursor& cursor) {
   }
 }
 
-void SlotTable::raise_plan() {
+template <class Memory>
+void BasicSlotTable<Memory>::raise_plan() {
   const bool any =
       std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.use == Use::kOffered; });
   if (any) ring().raise_plan(++plan_);
@@ -115,14 +122,16 @@ void SlotTable::raise_plan() {
   go_to(unused_);
 }
 
-void SlotTable::go_to(std::uint64_t next) noexcept {
+template <class Memory>
+void BasicSlotTable<Memory>::go_to(std::uint64_t next) noexcept {
   next_ = next;
   ring().header().next.store(next, std::memory_order_relaxed);
 }
 
 // Ring::cancel(), and every row of a cancelled task says so: a restarted rank may want this very batch again, and must
 // not take the rows of the slot's former turn for it.
-void SlotTable::retire(std::uint32_t slot) {
+template <class Memory>
+void BasicSlotTable<Memory>::retire(std::uint32_t slot) {
   entries_[slot].use = Use::kStale;
   const contract::RingShape& shape = ring().shape();
   const SlotWord word = ring().slot(slot);
@@ -135,10 +144,10 @@ void SlotTable::retire(std::uint32_t slot) {
   }
 }
 
-bool SlotTable::can_take_back(std::uint32_t slot) const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::can_take_back(std::uint32_t slot) const noexcept {
   switch (entries_[slot].use) {
-    case Use::kLent:
-      return memory_->holder(slot) == RingMemory::Holder::kNobody && ring().slot(slot).phase == Phase::kIdle;
+    case Use::kLent: return memory_->holder(slot) == Memory::Holder::kNobody && ring().slot(slot).phase == Phase::kIdle;
     case Use::kStale: return ring().full(ring().slot(slot));
     case Use::kFree:
     case Use::kOffered: break;
@@ -146,14 +155,16 @@ bool SlotTable::can_take_back(std::uint32_t slot) const noexcept {
   return false;
 }
 
-bool SlotTable::something_to_take_back() const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::something_to_take_back() const noexcept {
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (can_take_back(slot)) return true;
   }
   return false;
 }
 
-bool SlotTable::tend(const Cursor& cursor) {
+template <class Memory>
+bool BasicSlotTable<Memory>::tend(const Cursor& cursor) {
   bool changed = false;
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (!can_take_back(slot)) continue;
@@ -166,7 +177,8 @@ bool SlotTable::tend(const Cursor& cursor) {
   return changed || offered;
 }
 
-bool SlotTable::offer_missing(const Cursor& cursor) {
+template <class Memory>
+bool BasicSlotTable<Memory>::offer_missing(const Cursor& cursor) {
   offered_.assign(slots(), false);  // by distance from next()
   free_.clear();
   for (std::uint32_t slot = slots(); slot-- > 0;) {
@@ -185,7 +197,9 @@ bool SlotTable::offer_missing(const Cursor& cursor) {
   return any;
 }
 
-void SlotTable::offer(std::uint32_t slot, const Wanted& wanted, std::uint64_t sequence, std::uint64_t seed) {
+template <class Memory>
+void BasicSlotTable<Memory>::offer(std::uint32_t slot, const Wanted& wanted, std::uint64_t sequence,
+                                   std::uint64_t seed) {
   Entry& entry = entries_[slot];
   entry.use = Use::kOffered;
   entry.adopted = false;
@@ -195,16 +209,21 @@ void SlotTable::offer(std::uint32_t slot, const Wanted& wanted, std::uint64_t se
   unused_ = std::max(unused_, sequence + 1);
 }
 
-std::optional<std::uint32_t> SlotTable::slot_of(std::uint64_t sequence) const noexcept {
+template <class Memory>
+std::optional<std::uint32_t> BasicSlotTable<Memory>::slot_of(std::uint64_t sequence) const noexcept {
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     if (entries_[slot].use == Use::kOffered && entries_[slot].want.sequence == sequence) return slot;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> SlotTable::next_slot() const noexcept { return slot_of(next_); }
+template <class Memory>
+std::optional<std::uint32_t> BasicSlotTable<Memory>::next_slot() const noexcept {
+  return slot_of(next_);
+}
 
-bool SlotTable::ready(std::uint32_t slot) const {
+template <class Memory>
+bool BasicSlotTable<Memory>::ready(std::uint32_t slot) const {
   const SlotWord word = ring().slot(slot);  // A2
   if (word.turn != entries_[slot].turn || word.phase != Phase::kOffered) {
     throw Error(
@@ -216,32 +235,40 @@ bool SlotTable::ready(std::uint32_t slot) const {
   return ring().full(word);
 }
 
-void SlotTable::lend(std::uint32_t slot) {
+template <class Memory>
+void BasicSlotTable<Memory>::lend(std::uint32_t slot) {
   ring().lease(slot);
   memory_->hand_out(slot);
   entries_[slot].use = Use::kLent;
 }
 
-void SlotTable::advance() noexcept { go_to(next_ + 1); }
+template <class Memory>
+void BasicSlotTable<Memory>::advance() noexcept {
+  go_to(next_ + 1);
+}
 
-void SlotTable::reoffer(std::uint32_t slot) {
+template <class Memory>
+void BasicSlotTable<Memory>::reoffer(std::uint32_t slot) {
   ring().drop(slot);
   entries_[slot] = {};
 }
 
-bool SlotTable::user_holds_all() const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::user_holds_all() const noexcept {
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-    if (entries_[slot].use != Use::kLent || memory_->holder(slot) != RingMemory::Holder::kUser) return false;
+    if (entries_[slot].use != Use::kLent || memory_->holder(slot) != Memory::Holder::kUser) return false;
   }
   return true;
 }
 
-bool SlotTable::blocked_by_later() const noexcept {
+template <class Memory>
+bool BasicSlotTable<Memory>::blocked_by_later() const noexcept {
   return !next_slot() && std::all_of(entries_.begin(), entries_.end(), [this](const Entry& entry) {
     const auto slot = static_cast<std::uint32_t>(&entry - entries_.data());
-    return entry.use == Use::kOffered ||
-           (entry.use == Use::kLent && memory_->holder(slot) == RingMemory::Holder::kUser);
+    return entry.use == Use::kOffered || (entry.use == Use::kLent && memory_->holder(slot) == Memory::Holder::kUser);
   });
 }
+
+template class BasicSlotTable<RingMemory>;
 
 }  // namespace feedring
