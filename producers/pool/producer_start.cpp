@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a ProducerSet starts a producer, and what they say to each other from then on.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <feedring/error.hpp>
+
+#include "producers/pool/producer_process.hpp"
+#include "runtime/control.hpp"
+#include "runtime/message.hpp"
+#include "runtime/process.hpp"
+
+namespace feedring {
+namespace {
+
+constexpr int kChannelInChild = 3;
+// A producer reads its channel at once; one that does not is stopped or broken.
+constexpr int kListenWithinMs = 5000;
+
+}  // namespace
+
+void ProducerSet::spawn(Process& process) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    throw Error(ErrorKind::kInternal, fmt::format("socketpair failed: {}", std::strerror(errno)));
+  UniqueFd ours(pair[0]);
+  UniqueFd theirs(pair[1]);
+
+  const std::string arguments[] = {program_.string(),
+                                   std::to_string(kChannelInChild),
+                                   std::to_string(::getpid()),
+                                   std::to_string(process.claimant),
+                                   std::to_string(process.position),
+                                   std::to_string(producers_.size())};
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), kChannelInChild);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  // A producer's data never goes to our standard output, which may be somebody's JSON.
+  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);  // the supervisor blocks what it reads from a signalfd
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int rc = ::posix_spawn(&process.pid, program_.c_str(), &actions, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (rc != 0) {
+    throw Error(ErrorKind::kInternal, fmt::format("{} could not be started: {}", program_.string(), std::strerror(rc)));
+  }
+
+  theirs.reset();  // so that its death is the end of the channel
+  process.killed_for_hang_ns = 0;
+  process.tasks_at_start = pool().producer[process.claimant - 1].counters.tasks.load(std::memory_order_relaxed);
+  process.death.assign(open_pidfd(process.pid).release());
+  process.channel.assign(ours.release());
+  watch_death(process);
+  watch_channel(process);
+
+  if (!tell(process, {{"op", "pool"}}, pool_fd_.get())) return;
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
+    if (!tell(process, feed, feeds_[i].index_fd.get())) return;
+  }
+  for (const auto& ring : rings_.all()) {
+    if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) return;
+  }
+}
+
+// False: it just died, or does not listen, which it then dies of. Its successor is told everything.
+bool ProducerSet::tell(Process& process, const nlohmann::json& message, int descriptor) {
+  try {
+    send_message(process.channel.native_handle(), message, {descriptor}, kListenWithinMs);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+    send_signal(process.death.native_handle(), SIGKILL);
+    return false;
+  }
+}
+
+void ProducerSet::announce(const std::vector<const NodeRing*>& rings) {
+  for (Process& process : producers_) {
+    for (const NodeRing* ring : rings) {
+      if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) break;
+    }
+  }
+}
+
+void ProducerSet::watch_channel(Process& process) {
+  process.channel.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                             [this, &process, pid = process.pid](const boost::system::error_code& error) {
+                               if (error || stopping_ || process.pid != pid)
+                                 return;  // a successor has a watch of its own
+                               try {
+                                 if (auto message = receive_message(process.channel.native_handle(), 0)) {
+                                   if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
+                                 }
+                               } catch (const Error&) {
+                                 return;  // closed: its pidfd tells the rest
+                               }
+                               watch_channel(process);
+                             });
+}
+
+// All that it has said and nobody has heard yet. It is dead, so that this ends.
+void ProducerSet::hear(Process& process) {
+  try {
+    while (auto message = receive_message(process.channel.native_handle(), 0)) {
+      if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
+    }
+  } catch (const Error&) {
+    // The end of it.
+  }
+}
+
+}  // namespace feedring
