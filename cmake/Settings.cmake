@@ -26,6 +26,9 @@ function(feedring_target name)
     # Draws and coefficients must not depend on whether the compiler fuses a multiply with an add.
     -ffp-contract=off $<$<BOOL:${FEEDRING_WERROR}>:-Werror>)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  if(FEEDRING_FAULT_POINTS)
+    target_compile_definitions(${name} PRIVATE FEEDRING_FAULT_POINTS)
+  endif()
   if(FEEDRING_SANITIZE)
     target_compile_options(${name} PRIVATE -fsanitize=${FEEDRING_SANITIZE} -fno-omit-frame-pointer
       -fno-sanitize-recover=all)

@@ -13,6 +13,7 @@
 
 #include "consumers/pool_start.hpp"
 #include "runtime/control.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/message.hpp"
 #include "runtime/pool_name.hpp"
 
@@ -70,13 +71,16 @@ Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clo
                             {"local_rank", launch.local_rank},
                             {"world", launch.world}};
   if (launch.local_world) request["local_world"] = *launch.local_world;
+  fault_point("attach, with a connection");
   send_message(socket, request);
+  fault_point("attach, after the request");
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
   auto reply = receive_message(socket, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
   if (!reply) {
     throw Error(ErrorKind::kDeadline, fmt::format("feed '{}', rank {}: the pool listens but did not answer within {} s",
                                                   options.name, launch.rank, seconds(options.attach_deadline)));
   }
+  fault_point("attach, with the answer");
   throw_if_error(reply->body);
   return {read_feed_info(reply->body, options.name, launch), reply->take(0), reply->take(1), reply->take(2)};
 }

@@ -12,6 +12,7 @@
 #include "consumers/failures.hpp"
 #include "consumers/stall.hpp"
 #include "runtime/event_count.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/process.hpp"
 
 namespace feedring {
@@ -73,6 +74,7 @@ FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std:
       table_(memory_),
       populated_(memory_->ring().shape().slots) {
   memory_->populate_control();
+  fault_point("attach, with the memory");
   auto& header = memory_->ring().header();
   header.waiting.store(0, kRelaxed);
   futex_calls_before_ = header.futex_calls.load(kRelaxed);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "runtime/contract.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/futex.hpp"
 
 namespace feedring {
@@ -36,10 +37,13 @@ class EventCount {
   template <class Scan>
   bool wait(std::uint32_t sleeper, std::uint64_t slice_ns, Scan&& scan) {
     const std::uint64_t bit = std::uint64_t{1} << (sleeper % 64);
-    event_->waiters[sleeper / 64].fetch_or(bit, std::memory_order_seq_cst);       // W1
+    event_->waiters[sleeper / 64].fetch_or(bit, std::memory_order_seq_cst);  // W1
+    fault_point_on<Atom>("sleep, between W1 and W2");
     const std::uint32_t seen = event_->sequence.load(std::memory_order_seq_cst);  // W2
     const bool found = scan();
+    fault_point_on<Atom>("sleep, after the scan");
     if (!found) futex_wait(&event_->sequence, seen, slice_ns);
+    fault_point_on<Atom>("sleep, before the bit goes");
     forget(sleeper);
     return found;
   }
@@ -51,9 +55,12 @@ class EventCount {
 
  private:
   void notify(std::uint32_t count) noexcept {
+    fault_point_on<Atom>("wake, before W3");
     event_->sequence.fetch_add(1, std::memory_order_seq_cst);  // W3
+    fault_point_on<Atom>("wake, between W3 and W4");
     std::uint64_t any = 0;
     for (const auto& word : event_->waiters) any |= word.load(std::memory_order_seq_cst);  // W4
+    fault_point_on<Atom>("wake, after W4");
     if (any != 0) futex_wake(&event_->sequence, count);
   }
 

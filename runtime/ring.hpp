@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "runtime/contract.hpp"
+#include "runtime/fault_point.hpp"
 
 namespace feedring {
 
@@ -81,9 +82,12 @@ class Ring {
   [[nodiscard]] bool claim(std::uint32_t slot, std::uint32_t task, Claimant claimant, SlotWord word) const noexcept {
     std::uint64_t expected = open_task(word).pack();
     const std::uint64_t mine = TaskWord{open_task(word).turns, claimant}.pack();
-    return task_word(slot, task)
-        .compare_exchange_strong(expected, mine, std::memory_order_acquire,
-                                 std::memory_order_relaxed);  // A4
+    fault_point_on<Atom>("claim, before its step");
+    const bool won = task_word(slot, task)
+                         .compare_exchange_strong(expected, mine, std::memory_order_acquire,
+                                                  std::memory_order_relaxed);  // A4
+    if (won) fault_point_on<Atom>("claim, after its step");
+    return won;
   }
 
   /// The ticket of a slot in which the caller holds a claim, or which the caller owns; a hint for anybody else.
@@ -103,8 +107,11 @@ class Ring {
   /// last bit, so that the caller wakes the owner. Work sleepers are woken after every finish: the next turn's claim
   /// may have met this word before b.
   bool finish(std::uint32_t slot, std::uint32_t task, std::uint32_t turn) const noexcept {
+    fault_point_on<Atom>("finish, before a");
     const bool last = finish_a(slot, task, turn);
+    fault_point_on<Atom>("finish, between a and b");
     finish_b(slot, task, turn);
+    fault_point_on<Atom>("finish, after b");
     return last;
   }
   /// R2: acquire-release. Release, or the owner could see the bit and not the samples. A read-modify-write and not a
@@ -134,29 +141,39 @@ class Ring {
   void offer(std::uint32_t slot, const Want& want) const noexcept {
     auto& control = control_of(slot);
     const SlotWord idle = SlotWord::unpack(control.word.load(std::memory_order_relaxed));
+    fault_point_on<Atom>("offer, before the ticket");
     put(control.ticket.sequence, want.sequence);
     put(control.ticket.plan, want.plan);
     put(control.ticket.seed, want.seed);
     put(control.ticket.epoch, want.epoch);
+    fault_point_on<Atom>("offer, within the ticket");
     put(control.ticket.first, want.first);
     put(control.ticket.valid, want.valid);
     put(control.ticket.rows, want.rows);
     const SlotWord offered{contract::next_turn(idle.turn), Phase::kOffered, 0};
+    fault_point_on<Atom>("offer, before the word");
     control.word.store(offered.pack(), std::memory_order_release);  // R1
+    fault_point_on<Atom>("offer, after the word");
   }
 
   /// Offered, all bits -> Leased. The caller saw all bits through slot() (A2); from there nobody else writes the word.
   void lease(std::uint32_t slot) const noexcept {
+    fault_point_on<Atom>("lease, before its step");
     control_of(slot).word.store(in_phase(slot, Phase::kLeased), std::memory_order_relaxed);
+    fault_point_on<Atom>("lease, after its step");
   }
   /// Leased -> Idle, by any thread of the owning process, after the last view died and the copy's event fired.
   /// R3: release. Otherwise the next turn's samples could overwrite what a reader still reads.
   void release(std::uint32_t slot) const noexcept {
+    fault_point_on<Atom>("release, before its step");
     control_of(slot).word.store(in_phase(slot, Phase::kIdle), std::memory_order_release);  // R3
+    fault_point_on<Atom>("release, after its step");
   }
   /// Offered, all bits -> Idle, for a ticket that nobody wants any more.
   void drop(std::uint32_t slot) const noexcept {
+    fault_point_on<Atom>("drop, before its step");
     control_of(slot).word.store(in_phase(slot, Phase::kIdle), std::memory_order_relaxed);
+    fault_point_on<Atom>("drop, after its step");
   }
 
   /// Claims what is still open in an Offered slot and finishes it, so that the slot comes back without decoding.
@@ -168,12 +185,17 @@ class Ring {
   }
 
   /// Makes every ticket with a smaller plan id stale.
-  void raise_plan(std::uint64_t plan) const noexcept { header().plan.store(plan, std::memory_order_relaxed); }
+  void raise_plan(std::uint64_t plan) const noexcept {
+    fault_point_on<Atom>("plan, before it is raised");
+    header().plan.store(plan, std::memory_order_relaxed);
+    fault_point_on<Atom>("plan, after it is raised");
+  }
 
   /// A restarted rank, its predecessor confirmed dead: ends the cancels that it left, frees what it had leased. The
   /// caller then wakes all work sleepers: the predecessor may have died between an offer and its wake-up.
   void take_over() const noexcept {
     sweep(contract::kOwner);
+    fault_point_on<Atom>("take over, after the sweep");
     for (std::uint32_t s = 0; s < shape_.slots; ++s) {
       if (slot(s).phase == Phase::kLeased) release(s);
     }
@@ -193,8 +215,10 @@ class Ring {
         // Relaxed: whoever confirmed the death (a fired pidfd) comes after everything that the dead one did.
         const TaskWord left = TaskWord::unpack(word.load(std::memory_order_relaxed));
         if (left.claimant != dead) continue;
+        fault_point_on<Atom>("sweep, before a task");
         // Nobody else writes a task word that a dead claimant holds, so a store is enough.
         word.store(contract::swept(left, slot(s), k).pack(), std::memory_order_release);  // R4
+        fault_point_on<Atom>("sweep, after a task");
         ++found;
       }
     }

@@ -8,6 +8,7 @@
 
 #include "producers/pool/in_hand.hpp"
 #include "producers/pool/producer_process.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/futex.hpp"
 #include "runtime/process.hpp"
 
@@ -47,6 +48,7 @@ void ProducerSet::blame_hang(Process& process, std::uint64_t now) {
   const std::uint64_t from = std::max(since, blameless_until_ns_);
   if (now < from || static_cast<double>(now - from) < limit * 1e9) return;
   process.killed_for_hang_ns = now;
+  if (fault_point("hang, before the kill") != 0) return;  // as if the kernel did not let it die
   send_signal(process.death.native_handle(), SIGKILL);
 }
 

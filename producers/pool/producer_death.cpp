@@ -15,6 +15,7 @@
 #include "producers/pool/in_hand.hpp"
 #include "producers/pool/producer_process.hpp"
 #include "runtime/event_count.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/futex.hpp"
 #include "runtime/process.hpp"
 
@@ -58,6 +59,7 @@ void ProducerSet::bury(Process& process) {
   const std::string cause = charge(process, status, charged);
   process.channel.close();
   process.death.close();
+  fault_point("death, before the sweep");
   sweep(process);
 
   auto& block = pool().producer[process.claimant - 1];
@@ -76,6 +78,7 @@ void ProducerSet::bury(Process& process) {
   spdlog::warn("producer {} (pid {}) ended {}; what it had in hand is done again by others, and it is replaced",
                process.claimant, process.pid, cause);
   ++replaced_;
+  fault_point("death, before the new start");
   try {
     spawn(process);
   } catch (const Error& error) {
@@ -90,6 +93,7 @@ void ProducerSet::sweep(const Process& process) {
   EventCount work(pool().work);
   work.forget(process.claimant - 1U);
   pool().producer[process.claimant - 1].in_hand.since_ns.store(0, std::memory_order_relaxed);
+  fault_point("death, before the wake-ups");
   // Whatever was found: it may have died between a change and its wake-up.
   work.notify_all();
   for (const auto& ring : rings_.all()) EventCount(ring->ring.header().ready).notify_all();

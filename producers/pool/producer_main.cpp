@@ -19,6 +19,7 @@
 
 #include "producers/pool/worker.hpp"
 #include "runtime/control.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 #include "runtime/ring_segment.hpp"
@@ -86,6 +87,7 @@ class Producer {
   void take_pool(Message& message) {
     pool_ = Mapping(message.take(0).get(), Mapping::Access::kReadWrite, sizeof(contract::PoolHeader<std::atomic>));
     pool_.populate(0, pool_.size());
+    fault_point("start, with the pool");
     auto& header = *reinterpret_cast<contract::PoolHeader<std::atomic>*>(pool_.data());
     worker_ =
         std::make_unique<Worker>(arguments_.identity, header, [this](const Failure& failure) { report(failure); });
@@ -103,6 +105,7 @@ class Producer {
   void take_ring(Message& message) {
     auto mapping = std::make_shared<Mapping>(message.take(0).get(), Mapping::Access::kReadWrite);
     const contract::RingShape shape = read_ring_shape(mapping->bytes());
+    fault_point("start, with a ring");
     // The first slot now; the others while the first batch is being made.
     mapping->populate(0, shape.payload_offset + shape.payload_stride);
     worker_->add_ring({feed(message.body.at("feed").get<std::uint32_t>()), mapping, shape});

@@ -13,6 +13,7 @@
 
 #include "producers/pool/producer_process.hpp"
 #include "runtime/control.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -69,6 +70,7 @@ void ProducerSet::spawn(Process& process) {
   watch_death(process);
   watch_channel(process);
 
+  fault_point("start, before the descriptors");
   if (!tell(process, {{"op", "pool"}}, pool_fd_.get())) return;
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
@@ -81,6 +83,7 @@ void ProducerSet::spawn(Process& process) {
 
 // False: it just died, or does not listen, which it then dies of. Its successor is told everything.
 bool ProducerSet::tell(Process& process, const nlohmann::json& message, int descriptor) {
+  fault_point("start, between two descriptors");
   try {
     send_message(process.channel.native_handle(), message, {descriptor}, kListenWithinMs);
     return true;

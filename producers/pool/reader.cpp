@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/fault_point.hpp"
+
 namespace feedring {
 namespace {
 
@@ -152,6 +154,7 @@ void Reader::run(const std::stop_token& stop) {
       continue;
     }
     read_file(job->request, job->target, Wait::kForStorage, job->fault);
+    fault_point("read ahead, before it is done");
     // Released: the decoder that sees `done` sees the bytes.
     job->done.store(true, std::memory_order_release);
     EventCount(done_event_).notify_one();
@@ -179,8 +182,11 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
   std::uint64_t have = 0;
   while (have < request.bytes) {
     const iovec part{target + have, request.bytes - have};
-    const ssize_t got =
-        ::preadv2(file.get(), &part, 1, static_cast<off_t>(have), wait == Wait::kNever ? RWF_NOWAIT : 0);
+    ssize_t got = ::preadv2(file.get(), &part, 1, static_cast<off_t>(have), wait == Wait::kNever ? RWF_NOWAIT : 0);
+    if (const int error = fault_point("read, instead of a piece", request.path)) {
+      errno = error;
+      got = -1;
+    }
     if (got < 0 && errno == EINTR) continue;
     // EOPNOTSUPP: a file system that cannot say whether it would wait.
     if (got < 0 && wait == Wait::kNever && (errno == EAGAIN || errno == EOPNOTSUPP)) return Outcome::kNotCached;

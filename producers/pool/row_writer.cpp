@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "producers/pool/in_hand.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/futex.hpp"
 #include "runtime/ring_segment.hpp"
 
@@ -56,13 +57,16 @@ contract::RowStatus RowWriter::write(FeedContext& feed, const contract::RingShap
     }
     // Never the pixels of the slot's former turn.
     if (status != RowStatus::kReplaced) std::memset(pixels, 0, images->row_bytes);
+    fault_point("failure, before its report");
     on_failure_({feed.number(), task.epoch, task.ordinal, planned, *fault, status});
+    fault_point("failure, after its report");
   }
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kClaim), std::memory_order_relaxed);
 
   const bool good = status == RowStatus::kOk || status == RowStatus::kReplaced;
   put(shape, task, "labels", static_cast<std::int64_t>(feed.index().label(delivered)));
   put(shape, task, "sample_ids", static_cast<std::int64_t>(delivered));
+  fault_point("row, within its columns");
   put(shape, task, "valid", static_cast<std::uint8_t>(task.valid && good));
   put(shape, task, "status", static_cast<std::uint8_t>(status));
   return status;
@@ -71,6 +75,7 @@ contract::RowStatus RowWriter::write(FeedContext& feed, const contract::RingShap
 Fault RowWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::uint8_t* out) {
   // What a crash of this process will be charged to, and what a hang is measured from. Phase first, time last.
   in_hand_.sample.store(sample, std::memory_order_relaxed);
+  fault_point("in hand, half written");
   in_hand_.feed.store(feed.number(), std::memory_order_relaxed);
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kRead), std::memory_order_relaxed);
   in_hand_.since_ns.store(monotonic_ns(), std::memory_order_release);
@@ -78,10 +83,15 @@ Fault RowWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, 
   if (const std::uint32_t crashes = crashes_of(pool_, feed.number(), sample); crashes >= 2)
     return fmt::format("ended {} producers and is quarantined", crashes);
 
-  const Reader::Bytes bytes = reader_.take(feed.file(sample));
+  const FileRequest file = feed.file(sample);
+  fault_point("read, before the file", file.path);
+  const Reader::Bytes bytes = reader_.take(file);
   if (bytes.fault) return bytes.fault;
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kDecode), std::memory_order_relaxed);
-  return feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, out);
+  fault_point("decode, before the picture", file.path);
+  Fault fault = feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, out);
+  fault_point("decode, after the picture", file.path);
+  return fault;
 }
 
 }  // namespace feedring

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "runtime/event_count.hpp"
+#include "runtime/fault_point.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -105,7 +106,9 @@ void Supervisor::converse(std::list<Session>::iterator session) {
             } catch (const nlohmann::json::exception& malformed) {
               reply = error_reply(Error(ErrorKind::kRefused, fmt::format("a malformed request: {}", malformed.what())));
             }
+            if (!descriptors.empty()) fault_point("answer, before a rank gets it");
             send_message(session->socket.native_handle(), reply, descriptors);
+            if (!descriptors.empty()) fault_point("answer, after a rank got it");
             if (stop_asked) {
               stop();
               return;
@@ -161,6 +164,7 @@ void Supervisor::break_down(ErrorKind kind, const std::string& why) {
   auto& pool = producers_->pool();
   pool.why_length = static_cast<std::uint32_t>(std::min(why.size(), sizeof pool.why));
   std::memcpy(pool.why, why.data(), pool.why_length);
+  fault_point("broken, between the text and the word");
   // Released: a rank that sees the kind sees the text.
   pool.broken.store(static_cast<std::uint32_t>(kind) + 1, std::memory_order_release);
   for (const auto& ring : rings_.all()) EventCount(ring->ring.header().ready).notify_all();
