@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
 void resize_against_pillow(benchmark::State& state, Filter filter) {
   const Size image{static_cast<std::int32_t>(state.range(0)), static_cast<std::int32_t>(state.range(1))};
   const Size target{224, 224};
-  static test::Pillow pillow;
+  static test::PillowResizer pillow;
   if (!pillow.running()) {
     state.SkipWithError("/usr/bin/python3 has no Pillow (package python3-pil)");
     return;

@@ -20,7 +20,7 @@
 
 namespace feedring::test {
 
-class Pillow {
+class PillowResizer {
  public:
   struct Answer {
     std::vector<std::uint8_t> pixels;  ///< size.width * size.height * 3 bytes
@@ -28,7 +28,7 @@ class Pillow {
   };
 
   /// Starts the interpreter of Debian's python3-pil. running() is false where it, or Pillow, is missing.
-  Pillow() {
+  PillowResizer() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
     posix_spawn_file_actions_t actions;
@@ -46,12 +46,12 @@ class Pillow {
     if (!started) child_ = -1;
     version_ = started ? read_line().value_or("") : "";
   }
-  ~Pillow() {
+  ~PillowResizer() {
     if (socket_ >= 0) close(socket_);
     if (child_ > 0) waitpid(child_, nullptr, 0);
   }
-  Pillow(const Pillow&) = delete;
-  Pillow& operator=(const Pillow&) = delete;
+  PillowResizer(const PillowResizer&) = delete;
+  PillowResizer& operator=(const PillowResizer&) = delete;
 
   [[nodiscard]] bool running() const noexcept { return !version_.empty(); }
   [[nodiscard]] const std::string& version() const noexcept { return version_; }

@@ -108,7 +108,7 @@ std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& resized, con
 
 class ResampleOn : public test::OnInstructionSet {
  protected:
-  static void check(Resampler& resampler, test::Pillow& pillow, Random& random, const Case& c) {
+  static void check(Resampler& resampler, test::PillowResizer& pillow, Random& random, const Case& c) {
     const std::vector<std::uint8_t> image = random.picture(c.image);
     const auto answer = pillow.resize(image, c.image, c.crop, c.target, name_of(c.filter));
     ASSERT_TRUE(answer) << "Pillow gave up on " << c;
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ResampleOn, ::testing::ValuesIn(hwy::Supported
                          test::name_of_instruction_set);
 
 TEST_P(ResampleOn, GivesPillowsPixelsForAnySizeCropWindowFilterAndFlip) {
-  test::Pillow pillow;
+  test::PillowResizer pillow;
   if (!pillow.running()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
   Random random(2024);
   Resampler resampler;  // one for all: nothing of an earlier size may show
@@ -139,7 +139,7 @@ TEST_P(ResampleOn, GivesPillowsPixelsForAnySizeCropWindowFilterAndFlip) {
 }
 
 TEST_P(ResampleOn, GivesPillowsPixelsAtExtremeProportions) {
-  test::Pillow pillow;
+  test::PillowResizer pillow;
   if (!pillow.running()) GTEST_SKIP() << "/usr/bin/python3 has no Pillow (package python3-pil)";
   Random random(7);
   Resampler resampler;
