@@ -189,4 +189,32 @@ class Program {
   int err_;
 };
 
+/// What a command that was run to its end left.
+struct Finished {
+  int code = -1;  ///< exit status, or 128 + the signal that ended it
+  std::string out;
+  std::string err;
+
+  /// Each line of `out` as JSON; throws where one is none.
+  [[nodiscard]] std::vector<nlohmann::json> lines() const {
+    std::vector<nlohmann::json> values;
+    std::istringstream stream(out);
+    for (std::string line; std::getline(stream, line);) values.push_back(nlohmann::json::parse(line));
+    return values;
+  }
+};
+
+#ifdef FEEDRING_COMMAND
+/// Runs the built command with these arguments and variables. Reading thousands of files under a sanitizer takes its
+/// time, hence more patience than kPatience.
+inline Finished run_command(const std::vector<std::string>& arguments,
+                            const std::map<std::string, std::string>& environment = {}) {
+  Start start{.command = {FEEDRING_COMMAND}, .environment = environment};
+  start.command.insert(start.command.end(), arguments.begin(), arguments.end());
+  Program program(start);
+  const int code = program.wait(std::chrono::minutes(4));
+  return {code, program.out(), program.err()};
+}
+#endif
+
 }  // namespace feedring::test

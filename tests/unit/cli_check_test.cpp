@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/command.hpp"
 #include "tests/support/jpeg_writer.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/program.hpp"
 #include "tests/support/shared_data.hpp"
 #include "tests/unit/dataset_files.hpp"
 

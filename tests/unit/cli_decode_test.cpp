@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/command.hpp"
 #include "tests/support/jpeg_writer.hpp"
+#include "tests/support/program.hpp"
 #include "tests/support/shared_data.hpp"
 #include "tests/unit/dataset_files.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/support/command.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/program.hpp"
 #include "tests/unit/dataset_files.hpp"
 
 namespace feedring {
@@ -67,7 +67,7 @@ TEST(Command, KeepsControlCharactersOfANameFromTheTerminal) {
 }
 
 TEST(Command, RefusesALogLevelThatThereIsNot) {
-  expect_complaint(run_command({"check", "."}, {"FEEDRING_LOG=loud"}), 2, "FEEDRING_LOG=\"loud\"");
+  expect_complaint(run_command({"check", "."}, {{"FEEDRING_LOG", "loud"}}), 2, "FEEDRING_LOG=\"loud\"");
 }
 
 TEST(FeedChoice, WantsAFolderOrAConfiguration) {
@@ -87,7 +87,7 @@ TEST(FeedChoice, WantsAFolderOrAConfiguration) {
   const std::vector<std::string> rest{"--batch-size", "1", "--json"};
   EXPECT_EQ(run_command({"dump", "-c", root + "/feed.toml", "--feed", "val", "--batch-size", "1", "--json"}).code, 0);
   const Finished by_variable =
-      run_command({"dump", "--batch-size", "1", "--json"}, {"FEEDRING_CONFIG=" + root + "/feed.toml"});
+      run_command({"dump", "--batch-size", "1", "--json"}, {{"FEEDRING_CONFIG", root + "/feed.toml"}});
   EXPECT_EQ(by_variable.code, 0) << by_variable.err;
   EXPECT_EQ(by_variable.lines().size(), 1U);
 }
