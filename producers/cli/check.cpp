@@ -213,7 +213,7 @@ int check(const Options& options) {
   if (is_one_image(options.path)) {
     report.finish(check_one(options.path, report));
   } else {
-    const Scan scan = scan_data(options.path);
+    const Scan scan = scan_data(options.path, nullptr, NoSamples::kIsAResult);
     check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
     report_skipped(scan, report);
     report.finish(dataset_digest(scan));

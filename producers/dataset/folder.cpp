@@ -156,7 +156,7 @@ void add_images(Scan& scan, const std::vector<Found>& images, std::uint32_t labe
 
 }  // namespace
 
-Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::string>* classes_from) {
+Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::string>* classes_from, NoSamples empty) {
   Scan scan;
   scan.root = std::filesystem::absolute(folder).native();
   while (scan.root.size() > 1 && scan.root.back() == '/') scan.root.pop_back();
@@ -185,7 +185,7 @@ Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::str
   scan.classes = classes_from != nullptr ? *classes_from : names;
   const std::vector<std::uint32_t> numbers = dataset::numbers_of(names, scan.classes, scan.root);
   for (std::size_t i = 0; i < images.size(); ++i) add_images(scan, std::exchange(images[i], {}), numbers[i]);
-  if (scan.samples.empty()) fail_without_samples(scan);
+  if (scan.samples.empty() && empty == NoSamples::kIsAnError) fail_without_samples(scan);
   dataset::finish(scan, classes_from == nullptr);
   return scan;
 }

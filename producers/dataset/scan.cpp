@@ -42,10 +42,10 @@ bool is_image_name(std::string_view name) noexcept {
   });
 }
 
-Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from) {
+Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from, NoSamples empty) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(data, error);
-  if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from);
+  if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from, empty);
   if (std::filesystem::is_regular_file(status)) return read_manifest(data, classes_from);
   const std::string why = error ? error.message() : "it is neither a folder of images nor a manifest file";
   throw Error(ErrorKind::kData, fmt::format("cannot read data {}: {}", dataset::shown(data.native()), why));

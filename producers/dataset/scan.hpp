@@ -51,10 +51,14 @@ struct Scan {
   [[nodiscard]] std::uint64_t skipped_as(Skip why) const noexcept;
 };
 
+/// What a folder without a single sample is. Nothing can be fed from it, but it can be looked through.
+enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
+
 /// Scans `data`: a folder, or a manifest (manifest.hpp). Where `classes_from` is given, labels are its class numbers,
 /// and a class that it lacks is an error. Throws Error(kData), with the file's name, for whatever cannot be read, and
-/// where there is no sample at all.
-[[nodiscard]] Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from = nullptr);
+/// where there is no sample at all (in a folder only as `empty` says).
+[[nodiscard]] Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from = nullptr,
+                             NoSamples empty = NoSamples::kIsAnError);
 
 /// Scans a folder. Image files are known by their extension (is_image_name), at any depth.
 /// - Where a sub-folder holds image files, all sub-folders are classes, numbered by their names in bytewise order as
@@ -63,7 +67,8 @@ struct Scan {
 /// Links to files and folders are followed. Within a class each folder is read once, its real place going before a link
 /// to it, so that loops end and no file is counted twice through a linked folder.
 [[nodiscard]] Scan scan_folder(const std::filesystem::path& folder,
-                               const std::vector<std::string>* classes_from = nullptr);
+                               const std::vector<std::string>* classes_from = nullptr,
+                               NoSamples empty = NoSamples::kIsAnError);
 
 /// .jpg .jpeg .png .ppm .pgm .webp .gif .bmp .tif .tiff, in upper or lower case (ASCII, whatever the locale).
 [[nodiscard]] bool is_image_name(std::string_view name) noexcept;

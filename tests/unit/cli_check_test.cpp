@@ -103,6 +103,29 @@ TEST(Check, EndsWithZeroWhenNothingFailed) {
   EXPECT_EQ(finished.lines().back()["summary"]["skipped"], 1);
 }
 
+TEST(Check, ListsAFolderWithoutImages) {
+  const DatasetFiles files;
+  for (const char* path : {"notes.txt", "deep/er/data.csv", ".git/config"}) files.text(path, "x");
+  files.text("deep/empty.jpg", "");
+  const Finished finished = run_command({"check", files.root().native(), "--json"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  const auto by_path = files_of(finished);
+  for (const char* path : {"notes.txt", "deep/er/data.csv", "deep/empty.jpg", ".git/config"})
+    EXPECT_THAT(by_path.at(path)["reason"].get<std::string>(), StartsWith("skipped: ")) << path;
+  EXPECT_EQ(finished.lines().back(), json::parse(R"({"summary": {"files": 4, "ok": 0, "failed": 0, "skipped": 4,
+      "dataset_digest": ")" + digest_of({}) + "\"}}"));
+}
+
+TEST(Check, TakesAnEmptyFolderButNoneThatIsNotThere) {
+  const DatasetFiles files;
+  const Finished empty = run_command({"check", files.root().native(), "--json"});
+  EXPECT_EQ(empty.code, 0) << empty.err;
+  EXPECT_EQ(files_of(empty).size(), 0U);
+  EXPECT_EQ(empty.lines().back()["summary"]["files"], 0);
+  EXPECT_EQ(run_command({"check", (files.root() / "none").native()}).code, 3);
+  EXPECT_EQ(run_command({"dump", files.root().native()}).code, 3) << "there is nothing to feed";
+}
+
 TEST(Check, ReadsAsTextToo) {
   const DatasetFiles files;
   files.text("1.jpg", jpeg(8, 8));
