@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "consumers/ring_memory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,9 +17,7 @@ using PoolHeader = contract::PoolHeader<std::atomic>;
 
 // A segment whose size can change would turn our next access into SIGBUS.
 int sealed(const std::string& what, int fd) {
-  constexpr int kNeeded = F_SEAL_SHRINK;
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & kNeeded) != kNeeded) {
+  if (!size_is_sealed(fd)) {
     throw Error(ErrorKind::kRefused, fmt::format("{}: the pool sent memory whose size is not sealed", what));
   }
   return fd;

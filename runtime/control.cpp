@@ -203,6 +203,16 @@ UniqueFd Message::take(std::size_t index) {
   return std::move(descriptors[index]);
 }
 
+UniqueFd Message::take_memory(std::size_t index) {
+  UniqueFd memory = take(index);
+  if (!size_is_sealed(memory.get())) {
+    throw Error(ErrorKind::kRefused,
+                "shared memory came over the control socket whose size is not sealed; both ends must come from one "
+                "build of feedring");
+  }
+  return memory;
+}
+
 nlohmann::json error_reply(const Error& error) {
   return {{"ok", false}, {"kind", static_cast<int>(error.kind())}, {"error", error.what()}};
 }

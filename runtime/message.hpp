@@ -16,6 +16,9 @@ struct Message {
 
   /// Descriptor `index`, moved out. Throws Error(kRefused) where the sender promised more than it sent.
   [[nodiscard]] UniqueFd take(std::size_t index);
+  /// The same for shared memory that is to be mapped. Throws Error(kRefused) where its size is not sealed: whoever else
+  /// holds it could shrink it and so turn our next access into SIGBUS.
+  [[nodiscard]] UniqueFd take_memory(std::size_t index);
 };
 
 /// {"ok": false, "kind": …, "error": …} of an Error, and back: an error crosses the socket with its kind.

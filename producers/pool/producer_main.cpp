@@ -85,7 +85,8 @@ class Producer {
 
  private:
   void take_pool(Message& message) {
-    pool_ = Mapping(message.take(0).get(), Mapping::Access::kReadWrite, sizeof(contract::PoolHeader<std::atomic>));
+    pool_ =
+        Mapping(message.take_memory(0).get(), Mapping::Access::kReadWrite, sizeof(contract::PoolHeader<std::atomic>));
     pool_.populate(0, pool_.size());
     fault_point("start, with the pool");
     auto& header = *reinterpret_cast<contract::PoolHeader<std::atomic>*>(pool_.data());
@@ -103,7 +104,7 @@ class Producer {
   }
 
   void take_ring(Message& message) {
-    auto mapping = std::make_shared<Mapping>(message.take(0).get(), Mapping::Access::kReadWrite);
+    auto mapping = std::make_shared<Mapping>(message.take_memory(0).get(), Mapping::Access::kReadWrite);
     const contract::RingShape shape = read_ring_shape(mapping->bytes());
     fault_point("start, with a ring");
     // The first slot now; the others while the first batch is being made.

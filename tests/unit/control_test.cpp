@@ -150,6 +150,18 @@ TEST(ControlMessage, BringsAnErrorAcrossWithItsKind) {
   EXPECT_EQ(kind_of([] { throw_if_error({{"ok", false}, {"kind", 99}}); }), ErrorKind::kInternal);
 }
 
+TEST(ControlMessage, GivesOutNoMemoryThatItsSenderCouldShrink) {
+  const auto received = [](bool sealed) {
+    Message message;
+    message.descriptors.push_back(create_memfd("test", 4096));
+    if (sealed) seal_size(message.descriptors[0].get());
+    return message;
+  };
+  EXPECT_EQ(kind_of([&] { (void)received(false).take_memory(0); }), ErrorKind::kRefused);
+  EXPECT_TRUE(received(true).take_memory(0));
+  EXPECT_EQ(kind_of([&] { (void)received(true).take_memory(1); }), ErrorKind::kRefused) << "none there";
+}
+
 TEST(Process, ToldDeadOnlyOnceItIs) {
   const pid_t child = ::fork();
   if (child == 0) {
