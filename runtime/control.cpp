@@ -20,7 +20,6 @@
 namespace feedring {
 namespace {
 
-constexpr std::size_t kMaxMessage = 128 * 1024;  // below the default socket buffer of 208 KiB
 constexpr std::size_t kMaxDescriptors = 16;
 
 [[noreturn]] void fail(const std::string& what) {

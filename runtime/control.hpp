@@ -3,11 +3,12 @@
 // Only set-up, status and endings travel here; batches never do.
 //
 //   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, index, supervisor's pidfd
-//   command -> supervisor   {"op": "status"} | {"op": "stop"}
+//   command -> supervisor   {"op": "status", "from": N} (in pages: status_pages.hpp) | {"op": "stop"}
 //   supervisor -> producer  {"op": "pool" | "feed" | "ring", …} + the segment
 //   producer -> supervisor  {"op": "ready"} | {"op": "failure", …}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -19,6 +20,9 @@
 namespace feedring {
 
 struct Message;
+
+/// Bytes of a message's text at most; below the default socket buffer of 208 KiB.
+inline constexpr std::size_t kMaxMessage = std::size_t{128} * 1024;
 
 /// Where a pool listens: the path of a socket file where it begins with '/', else an abstract name, which leaves
 /// nothing behind and is private to a network namespace (pool_name.hpp makes them).

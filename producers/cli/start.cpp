@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <feedring/error.hpp>
 #include <memory>
+#include <utility>
 
 #include "producers/cli/background.hpp"
 #include "producers/cli/commands.hpp"
@@ -13,6 +14,7 @@
 #include "producers/cli/output.hpp"
 #include "producers/cli/pool_options.hpp"
 #include "producers/cli/run.hpp"
+#include "producers/pool/status_pages.hpp"
 #include "runtime/control.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
@@ -111,11 +113,13 @@ void add_status(CLI::App& app, Exit& exit) {
     const std::string where = address_of(arguments->address);
     const UniqueFd socket = connect_to(where);
     if (!socket) throw Error(ErrorKind::kPoolGone, fmt::format("no pool listens at {}", where));
-    send_message(socket.get(), {{"op", "status"}});
-    auto reply = receive_message(socket.get(), 5000);
-    if (!reply) throw Error(ErrorKind::kDeadline, fmt::format("the pool at {} did not answer within 5 s", where));
-    throw_if_error(reply->body);
-    nlohmann::json& body = reply->body;
+    nlohmann::json body = join_status([&](std::uint64_t from) {
+      send_message(socket.get(), {{"op", "status"}, {"from", from}});
+      auto reply = receive_message(socket.get(), 5000);
+      if (!reply) throw Error(ErrorKind::kDeadline, fmt::format("the pool at {} did not answer within 5 s", where));
+      throw_if_error(reply->body);
+      return std::move(reply->body);
+    });
     body.erase("ok");
     exit.code = 0;
     if (arguments->json) {

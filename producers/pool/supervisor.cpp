@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "producers/pool/status_pages.hpp"
 #include "runtime/event_count.hpp"
 #include "runtime/fault_point.hpp"
 #include "runtime/message.hpp"
@@ -130,7 +131,7 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
     last_rank_ns_ = monotonic_ns();
     return attached.reply;
   }
-  if (op == "status") return status();
+  if (op == "status") return status_page(status(), request.value("from", std::uint64_t{0}), kMaxMessage);
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
   throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));
 }
