@@ -38,6 +38,8 @@ inline std::string schema_error(const nlohmann::json& schema, const nlohmann::js
         return place + " is " + value.dump() + ", none of " + rule.dump();
     } else if (keyword == "minimum") {
       if (value.is_number() && value < rule) return place + " is " + value.dump() + ", less than " + rule.dump();
+    } else if (keyword == "maximum") {
+      if (value.is_number() && value > rule) return place + " is " + value.dump() + ", more than " + rule.dump();
     } else if (keyword == "items") {
       for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) {
         const std::string error = schema_error(rule, value[i], place + '[' + std::to_string(i) + ']');

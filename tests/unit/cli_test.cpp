@@ -106,16 +106,16 @@ TEST(Command, SaysSoWhenItsOutputIsLost) {
 
 TEST(JsonSchema, CanFail) {
   const auto schema = nlohmann::json::parse(R"({"type": "object", "required": ["a"], "additionalProperties": false,
-      "properties": {"a": {"type": ["integer", "null"], "minimum": 1}, "b": {"enum": ["x"]},
+      "properties": {"a": {"type": ["integer", "null"], "minimum": 1, "maximum": 9}, "b": {"enum": ["x"]},
                      "c": {"items": {"oneOf": [{"type": "string"}, {"type": "integer"}]}}}})");
   const auto error = [&](const char* value) { return test::schema_error(schema, nlohmann::json::parse(value)); };
   EXPECT_EQ(error(R"({"a": 1, "b": "x", "c": ["s", 2]})"), "");
   EXPECT_EQ(error(R"({"a": null})"), "");
-  for (const char* wrong : {"[]", "{}", R"({"a": 0})", R"({"a": 1.5})", R"({"a": "1"})", R"({"a": 1, "b": "y"})",
-                            R"({"a": 1, "c": [true]})", R"({"a": 1, "d": 1})"}) {
+  for (const char* wrong : {"[]", "{}", R"({"a": 0})", R"({"a": 10})", R"({"a": 1.5})", R"({"a": "1"})",
+                            R"({"a": 1, "b": "y"})", R"({"a": 1, "c": [true]})", R"({"a": 1, "d": 1})"}) {
     EXPECT_NE(error(wrong), "") << wrong;
   }
-  EXPECT_NE(test::schema_error(nlohmann::json::parse(R"({"maximum": 3})"), 2), "") << "an unknown keyword";
+  EXPECT_NE(test::schema_error(nlohmann::json::parse(R"({"multipleOf": 3})"), 2), "") << "an unknown keyword";
 }
 
 }  // namespace

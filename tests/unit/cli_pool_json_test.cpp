@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plan, status and bench write as JSON is what docs/schema says, and the schemas let nothing else pass.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <feedring/feed.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/jpeg_writer.hpp"
+#include "tests/support/json_schema.hpp"
+#include "tests/support/program.hpp"
+#include "tests/unit/dataset_files.hpp"
+
+namespace feedring {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::run_command;
+using test::schema_error;
+using Pointer = json::json_pointer;
+
+/// All places of `value`; of a list, those of its first entry.
+void find_places(const json& value, const Pointer& at, std::vector<Pointer>& places) {
+  places.push_back(at);
+  if (value.is_object()) {
+    for (const auto& [name, member] : value.items()) find_places(member, at / name, places);
+  } else if (value.is_array() && !value.empty()) {
+    find_places(value[0], at / 0, places);
+  }
+}
+
+/// Spoils every place of a good `value` in turn. `optional`: members that may be absent.
+void expect_strict(const json& schema, const json& value, const std::set<std::string>& optional = {}) {
+  ASSERT_EQ(schema_error(schema, value), "");
+  std::vector<Pointer> places;
+  find_places(value, Pointer(), places);
+  ASSERT_GT(places.size(), 10U);
+  for (const Pointer& place : places) {
+    const auto spoil = [&](const char* how, const auto& change) {
+      json spoilt = value;
+      change(spoilt);
+      EXPECT_NE(schema_error(schema, spoilt), "") << place.to_string() << ' ' << how;
+    };
+    spoil("of another type", [&](json& all) { all[place] = {{"unheard", "of"}}; });
+    if (value[place].is_object()) {
+      spoil("with one member more", [&](json& all) { all[place]["unheard"] = "of"; });
+    }
+    if (value[place].is_number()) {
+      spoil("below zero", [&](json& all) { all[place] = -1; });
+    }
+    if (!place.empty() && value[place.parent_pointer()].is_object() && !optional.contains(place.to_string())) {
+      spoil("taken away", [&](json& all) { all[place.parent_pointer()].erase(place.back()); });
+    }
+  }
+}
+
+class PoolJson : public testing::Test {
+ protected:
+  PoolJson() {
+    for (int i = 0; i < 12; ++i) {
+      test::JpegShape shape;
+      shape.width = 32 + i;
+      shape.height = 24;
+      const auto bytes = test::write_jpeg(shape);
+      files_.text("data/" + std::string(i % 2 == 0 ? "a/" : "b/") + std::to_string(i) + ".jpg",
+                  {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    files_.text(
+        "feed.toml",
+        "[feed.train]\ndata = \"data\"\nbatch_size = 2\nslots = 3\ntransform = [ { name = \"RandomResizedCrop\", "
+        "size = 8 } ]\n");
+  }
+  [[nodiscard]] std::string config() const { return (files_.root() / "feed.toml").native(); }
+
+  /// The one line of a command that worked.
+  static json line_of(const Finished& finished) {
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    const std::vector<json> lines = finished.lines();
+    EXPECT_EQ(lines.size(), 1U) << finished.out;
+    return lines.empty() ? json() : lines[0];
+  }
+
+  DatasetFiles files_;
+};
+
+TEST_F(PoolJson, OfAPlanIsAsItsSchemaSays) {
+  const json plan =
+      line_of(run_command({"plan", "-c", config(), "--ranks", "2", "--world", "3", "--producers", "1", "--json"}));
+  expect_strict(test::schema_of("plan"), plan);
+  // By hand: 12 samples over 3 ranks of 2 are two whole steps.
+  EXPECT_EQ(plan["steps"][0]["steps"], 2);
+  EXPECT_EQ(plan["memory"]["ranks"], 2);
+}
+
+TEST_F(PoolJson, OfAStatusIsAsItsSchemaSays) {
+  const std::string address = "feedring-status-test/" + std::to_string(::getpid());
+  const Finished started =
+      run_command({"start", "-c", config(), "--ranks", "2", "--producers", "2", "--address", address, "--grace", "60"});
+  ASSERT_EQ(started.code, 0) << started.err;
+  const auto ask = [&] { return line_of(run_command({"status", "--json"}, {{"FEEDRING_POOL", address}})); };
+  const json schema = test::schema_of("status");
+  json status = ask();
+  expect_strict(schema, status);
+  EXPECT_EQ(status["rings"].size(), 2U);
+  EXPECT_EQ(status["producers"].size(), 2U);
+  {
+    Feed feed = Feed::attach({.name = "train", .pool = address, .rank = 1, .world_size = 2, .local_rank = 0});
+    ASSERT_TRUE(feed.next());
+    status = ask();
+  }
+  EXPECT_EQ(status["rings"][0]["rank"], 1);
+  EXPECT_EQ(status["rings"][0]["pid"], ::getpid());
+  EXPECT_EQ(status["ranks_attached"], 1);
+  status["producers"][0]["in_hand"] = {{"path", "a/1.jpg"}, {"seconds", 1.5}};
+  expect_strict(schema, status, {"/rings/0/rank", "/rings/0/pid", "/producers/0/in_hand"});
+  EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
+}
+
+TEST_F(PoolJson, OfABenchIsAsItsSchemaSays) {
+  const json schema = test::schema_of("bench");
+  const json timed = line_of(run_command({"bench", "-c", config(), "--producers", "1", "--seconds", "0.3", "--json"}));
+  EXPECT_EQ(schema_error(schema, timed), "");
+  const json epochs =
+      line_of(run_command({"bench", "-c", config(), "--producers", "1", "--ranks", "2", "--epochs", "2", "--json"}));
+  expect_strict(schema, epochs);
+  EXPECT_EQ(epochs["digest"].size(), 2U);
+  EXPECT_EQ(epochs["failed"], 0);
+}
+
+}  // namespace
+}  // namespace feedring
