@@ -20,7 +20,7 @@ struct BenchOptions {
 };
 
 struct BenchResult {
-  nlohmann::ordered_json json;  ///< docs/cli.md lists the fields
+  nlohmann::ordered_json json;  ///< docs/schema/bench.json describes the members
 };
 
 /// Starts a pool and ranks, measures, ends them. The window opens after the first batch of every rank. Throws Error.
