@@ -35,10 +35,18 @@ FailureList::FailureList(const std::optional<std::filesystem::path>& file) {
   }
 }
 
+bool FailureList::heard_before(const nlohmann::json& failure) {
+  const auto number = [&](const char* key) { return failure.value(key, 0U); };
+  Heard& heard = heard_[{number("ring"), number("slot")}];
+  if (heard.turn != number("turn")) heard = {number("turn"), {}};
+  return !heard.rows.insert(number("row")).second;
+}
+
 void FailureList::add(const nlohmann::json& failure) {
+  if (heard_before(failure)) return;
   ++count_;
   nlohmann::json line = failure;
-  line.erase("op");
+  for (const char* key : {"op", "ring", "slot", "turn", "row"}) line.erase(key);
   line["outcome"] = word_of(failure.value("outcome", 0));
   if (file_.is_open()) {
     file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;

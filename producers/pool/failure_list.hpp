@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace feedring {
 
@@ -17,15 +19,23 @@ class FailureList {
   /// Throws Error(kUsage) where the file cannot be opened for appending.
   explicit FailureList(const std::optional<std::filesystem::path>& file);
 
-  /// `failure` is the producer's message: feed, epoch, ordinal, index, path, bytes, reason, outcome.
+  /// `failure` is the producer's message: feed, epoch, ordinal, index, path, bytes, reason, outcome; and ring, slot,
+  /// turn, row. The second report of one row of one turn is left out: a producer died between report and finish.
   void add(const nlohmann::json& failure);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
+  [[nodiscard]] bool heard_before(const nlohmann::json& failure);
+
   std::ofstream file_;
   std::uint64_t count_ = 0;
-  std::set<std::string> warned_;  // files already told about; bounded
+  struct Heard {
+    std::uint32_t turn = 0;
+    std::set<std::uint32_t> rows;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Heard> heard_;  // by ring and slot, of its last turn
+  std::set<std::string> warned_;                                    // files already told about; bounded
 };
 
 }  // namespace feedring

@@ -129,7 +129,11 @@ class Producer {
                                         {"path", context->index().path(failure.sample)},
                                         {"bytes", context->index().bytes(failure.sample)},
                                         {"reason", failure.reason},
-                                        {"outcome", static_cast<int>(failure.outcome)}});
+                                        {"outcome", static_cast<int>(failure.outcome)},
+                                        {"ring", failure.place.ring},
+                                        {"slot", failure.place.slot},
+                                        {"turn", failure.place.turn},
+                                        {"row", failure.place.row}});
     } catch (const Error& error) {
       // The pool is ending; the listening thread sees the same and ends this process.
       if (error.kind() != ErrorKind::kPoolGone) throw;

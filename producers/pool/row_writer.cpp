@@ -23,7 +23,7 @@ template <class T>
 void put(const contract::RingShape& shape, const RowTask& task, const char* tensor, T value) {
   const contract::TensorEntry* entry = find_tensor(shape, tensor);
   if (entry != nullptr && entry->row_bytes == sizeof value)
-    std::memcpy(task.payload + entry->offset + task.row * entry->row_bytes, &value, sizeof value);
+    std::memcpy(task.payload + entry->offset + task.place.row * entry->row_bytes, &value, sizeof value);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ RowWriter::RowWriter(Reader& reader, contract::PoolHeader<std::atomic>& pool, co
 
 contract::RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
   const contract::TensorEntry* images = find_tensor(shape, "images");
-  auto* pixels = reinterpret_cast<std::uint8_t*>(task.payload + images->offset + task.row * images->row_bytes);
+  auto* pixels = reinterpret_cast<std::uint8_t*>(task.payload + images->offset + task.place.row * images->row_bytes);
   const Plan& plan = feed.plan(task.seed, task.epoch);
   const std::uint64_t planned = plan.sample(task.ordinal);
 
@@ -57,9 +57,12 @@ contract::RowStatus RowWriter::write(FeedContext& feed, const contract::RingShap
     }
     // Never the pixels of the slot's former turn.
     if (status != RowStatus::kReplaced) std::memset(pixels, 0, images->row_bytes);
-    fault_point("failure, before its report");
-    on_failure_({feed.number(), task.epoch, task.ordinal, planned, *fault, status});
-    fault_point("failure, after its report");
+    // A repeat that fills a short step is told where it counts, and not once more here.
+    if (task.valid) {
+      fault_point("failure, before its report");
+      on_failure_({feed.number(), task.epoch, task.ordinal, planned, *fault, status, task.place});
+      fault_point("failure, after its report");
+    }
   }
   in_hand_.phase.store(static_cast<std::uint32_t>(WorkPhase::kClaim), std::memory_order_relaxed);
 

@@ -13,6 +13,15 @@
 
 namespace feedring {
 
+/// One row of one turn of a slot. A producer that dies within a task leaves its rows to be done, and their failures to
+/// be reported, once more: by this the supervisor knows a report that it has heard.
+struct WorkPlace {
+  std::uint32_t ring;  ///< in the order in which every producer is told of them
+  std::uint32_t slot;
+  std::uint32_t turn;
+  std::uint32_t row;
+};
+
 /// A failed sample, for the list of failures and for the rank that raises.
 struct Failure {
   std::uint32_t feed;
@@ -21,12 +30,13 @@ struct Failure {
   std::uint64_t sample;
   std::string reason;
   contract::RowStatus outcome;  ///< what the policy made of it
+  WorkPlace place;
 };
 
 /// Where a row goes and which ordinal of which epoch it is.
 struct RowTask {
   std::byte* payload;  ///< of the slot
-  std::uint32_t row;
+  WorkPlace place;
   std::uint64_t seed;
   std::uint64_t epoch;
   std::uint64_t ordinal;

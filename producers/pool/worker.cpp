@@ -119,8 +119,9 @@ void Worker::write_rows(const SlotChoice& choice, std::uint32_t task, const Want
       return;
     }
     const std::uint64_t ordinal = ordinal_of_row(share, row, feed.index().size());
+    const WorkPlace place{choice.ring, choice.slot, choice.word.turn, row};
     const RowStatus outcome = writer_.write(
-        feed, ring.shape(), {ring.payload(choice.slot), row, want.seed, want.epoch, ordinal, row < want.valid});
+        feed, ring.shape(), {ring.payload(choice.slot), place, want.seed, want.epoch, ordinal, row < want.valid});
     ++samples_;
     if (outcome == RowStatus::kFailed) {
       contract::FailureRecord& record = ring.failure(choice.slot, task);

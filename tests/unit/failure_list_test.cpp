@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/failure_list.hpp"
+
+#include <gtest/gtest.h>
+
+namespace feedring {
+namespace {
+
+nlohmann::json failure(unsigned ring, unsigned slot, unsigned turn, unsigned row) {
+  return {{"op", "failure"}, {"feed", "train"}, {"epoch", 0},    {"ordinal", 7}, {"index", 3},
+          {"path", "a.jpg"}, {"bytes", 9},      {"reason", "x"}, {"outcome", 3}, {"ring", ring},
+          {"slot", slot},    {"turn", turn},    {"row", row}};
+}
+
+TEST(FailureList, CountsARowOfATurnOnceWhoeverReportsIt) {
+  FailureList list(std::nullopt);
+  list.add(failure(0, 2, 5, 1));
+  list.add(failure(0, 2, 5, 3));
+  list.add(failure(0, 2, 5, 1));  // by the successor of a producer that died
+  EXPECT_EQ(list.count(), 2U);
+  list.add(failure(1, 2, 5, 1));  // another ring, another slot, the next turn
+  list.add(failure(0, 1, 5, 1));
+  list.add(failure(0, 2, 6, 1));
+  EXPECT_EQ(list.count(), 5U);
+  list.add(failure(0, 2, 6, 1));
+  EXPECT_EQ(list.count(), 5U);
+}
+
+}  // namespace
+}  // namespace feedring
