@@ -28,7 +28,7 @@ void ProducerSet::check_deadlines(std::uint64_t late_ns) {
     if (!process.death.is_open()) continue;
     if (process.killed_for_hang_ns == 0) {
       blame_hang(process, now);
-    } else if (now - process.killed_for_hang_ns > kBurialDeadline) {
+    } else if (now - std::max(process.killed_for_hang_ns, blameless_until_ns_) > kBurialDeadline) {
       const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
       callbacks_.on_broken(ErrorKind::kDeadline,
                            fmt::format("producer {} (pid {}) was killed and does not die: it is stuck in the kernel{}; "
