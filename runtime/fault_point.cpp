@@ -100,7 +100,7 @@ bool leave_mark(const std::string& marker) {
 int act(const std::string& action) {
   if (action == "kill") ::kill(::getpid(), SIGKILL);
   if (action == "abort") std::abort();
-  if (action == "stop") ::kill(::getpid(), SIGSTOP);
+  if (action == "stop") ::raise(SIGSTOP);  // this thread first: sent to the process, it could come a while later
   while (action == "hang") ::pause();
   if (action == "skip") return kSkip;
   if (action == "EIO") return EIO;
