@@ -115,13 +115,13 @@ Program Scene::trainer(std::vector<std::string> arguments, Start start) const {
   return Program(prepared(trainer_program(), std::move(arguments), std::move(start)));
 }
 
-pid_t Scene::start_pool(std::vector<std::string> arguments) {
+pid_t Scene::start_pool(std::vector<std::string> arguments, Start start_options) {
   arguments.insert(arguments.begin(), {"start", "--address", pool_});
   if (std::find(arguments.begin(), arguments.end(), "--grace") == arguments.end()) {
     // A pool runs in a session of its own: should the test itself be killed, it ends all the same.
     arguments.insert(arguments.end(), {"--grace", "60"});
   }
-  Program start = ran(std::move(arguments));
+  Program start = ran(std::move(arguments), std::move(start_options));
   EXPECT_EQ(start.wait(), 0) << start.err();
   EXPECT_EQ(start.out(), "FEEDRING_POOL=" + pool_ + '\n');
   return status().value("pid", -1);

@@ -54,7 +54,7 @@ class Scene : public testing::Test {
   [[nodiscard]] static std::string trainer_program() { return FEEDRING_TRAINER; }
 
   /// `feedring start` with the test's pool address; returns the supervisor's pid.
-  pid_t start_pool(std::vector<std::string> arguments);
+  pid_t start_pool(std::vector<std::string> arguments, Start start = {});
   void stop_pool();
   [[nodiscard]] nlohmann::json status() const;
   /// The pool does not listen any more, and its producers are gone.

@@ -34,6 +34,8 @@ struct Options {
   std::optional<int> fail_rank;
   int fail_code = 0;
   int deadline_s = 60;
+  int attach_deadline_s = 60;
+  bool states = false;
 };
 
 void say(const nlohmann::ordered_json& event) {
@@ -45,7 +47,9 @@ class Trainer {
  public:
   explicit Trainer(const Options& options)
       : options_(options),
-        feed_(feedring::Feed::attach({.name = options.feed, .deadline = std::chrono::seconds(options.deadline_s)})) {
+        feed_(feedring::Feed::attach({.name = options.feed,
+                                      .deadline = std::chrono::seconds(options.deadline_s),
+                                      .attach_deadline = std::chrono::seconds(options.attach_deadline_s)})) {
     say({{"event", "attached"}, {"rank", feed_.rank()}, {"pid", ::getpid()}, {"steps", feed_.steps_per_epoch()}});
   }
 
@@ -90,6 +94,7 @@ class Trainer {
       pixels.push_back(
           std::hash<std::string_view>()({static_cast<const char*>(images.data) + row * row_bytes, row_bytes}));
     }
+    // One write for the batch and the state after it: whoever dies has said both or neither.
     say({{"event", "batch"},
          {"rank", feed_.rank()},
          {"epoch", batch->epoch()},
@@ -99,7 +104,8 @@ class Trainer {
          {"ids", batch->sample_ids()},
          {"labels", batch->labels()},
          {"valid", batch->valid()},
-         {"pixels", pixels}});
+         {"pixels", pixels},
+         {"state", options_.states ? feed_.state() : ""}});
     return true;
   }
 
@@ -124,6 +130,8 @@ int main(int argc, char** argv) {
   app.add_option("--fail-rank", options.fail_rank, "This rank fails after its first batch");
   app.add_option("--fail-code", options.fail_code);
   app.add_option("--deadline", options.deadline_s);
+  app.add_option("--attach-deadline", options.attach_deadline_s);
+  app.add_flag("--states", options.states, "Say with every batch the state after it");
   CLI11_PARSE(app, argc, argv);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, [](int) { ++signals_seen; });
   if (options.ignore_term) std::signal(SIGTERM, SIG_IGN);
