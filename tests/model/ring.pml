@@ -42,6 +42,7 @@
 #ifndef HOLD
 #define HOLD 0           // batches that the user may hold while it asks for the next; < SLOTS
 #endif
+// RDEATH_AT_REST: ranks die only between calls.
 #ifndef FINE
 #define FINE 1           // 0: a scan, and W3 to futex_wake, are one step each, so that more fits in
 #endif
@@ -457,11 +458,12 @@ out:
 
 // ── rank: FeedOwner and SlotTable ──────────────────────────────────────────────────────────────────────────────────
 
-#define RDIE \
-  if \
-  :: rdeaths > 0 -> rdeaths--; rank_dead[r] = true; ready_asleep[r] = false; ready_fresh[r] = false; goto gone \
-  :: true \
-  fi
+#define RDEATH rdeaths--; rank_dead[r] = true; ready_asleep[r] = false; ready_fresh[r] = false; goto gone
+#ifdef RDEATH_AT_REST
+#define RDIE skip
+#else
+#define RDIE if :: rdeaths > 0 -> RDEATH :: true fi
+#endif
 #define B (r * SLOTS)
 #define HELD(i) (i < SLOTS && holder[B + i] == IN_USE)
 // SlotTable::fits, and the sequence of the next batch that a slot's entry implies.
@@ -778,7 +780,7 @@ tend:
   atomic { if :: ready_fresh[r] -> ready_asleep[r] = true :: else fi }                   // compares
   do
   :: atomic { !ready_asleep[r] -> break }
-#if RDEATHS > 0
+#if RDEATHS > 0 && !defined(RDEATH_AT_REST)
   :: atomic { rdeaths > 0 -> RDIE }
 #endif
   od;
@@ -848,6 +850,9 @@ user:
        fi;
        expect[r] = pos }
      goto align
+#ifdef RDEATH_AT_REST
+  :: atomic { rdeaths > 0 -> RDEATH }
+#endif
   :: atomic { pos == BATCHES && held == 0 -> ending = true }
      goto tend
   od;

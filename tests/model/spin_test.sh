@@ -14,13 +14,18 @@ cd "$folder"
 # run_case KIND NAME CONFIGURATION FOUND
 run_case() {
   local kind=$1 name=$2 configuration=$3 wanted=$4 found states macro
-  local macros=() pan=(-O1 -DCOLLAPSE) depth=100000 verdict=ok
+  local macros=() pan=(-O1 -DCOLLAPSE) depth=100000 hash=22 verdict=ok
   rm -f pan*
-  for macro in $configuration; do macros+=("-D$macro"); done
   if [[ $kind == mutant ]]; then
     macros+=("-D${name^^}")
     [[ $wanted == nothing ]] || pan=(-O0) # an error is found before the compiler would be done optimising
   fi
+  if [[ $configuration =~ (.*)' RANDOM='([0-9]+) ]]; then
+    configuration=${BASH_REMATCH[1]} depth=700 # where depth-first would lose itself in one corner
+    pan=(-O1 -DBITSTATE "-DRANDOMIZE=${BASH_REMATCH[2]}")
+    hash=30
+  fi
+  for macro in $configuration; do macros+=("-D$macro"); done
   [[ $kind != large ]] || depth=1000000
   # A macro that the model does not know would leave the law as it is.
   for macro in "${macros[@]}"; do
@@ -33,7 +38,7 @@ run_case() {
   spin -a "${macros[@]}" "$here/ring.pml" >spin.txt 2>&1 || { cat spin.txt; return 1; }
   # MEMLIM is in MiB: a search that needs more ends incomplete, which is not "nothing".
   gcc "${pan[@]}" -w -DSAFETY -DMEMLIM=1000 -o pan pan.c
-  ./pan "-m$depth" -w22 >pan.txt 2>&1 || true
+  ./pan "-m$depth" "-w$hash" >pan.txt 2>&1 || true
   states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.txt)
   found='an incomplete search'
   if grep -q '^pan:1: invalid end state' pan.txt; then
