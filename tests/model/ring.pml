@@ -118,8 +118,8 @@ byte holder[NSLOT]; bool device_busy[RINGS];
 #define OPEN(c, k, n) (tdone[T(c, k)] == (n) - 1 && claimant[T(c, k)] == NOBODY)
 #endif
 
-// EventCount::notify. W3, the addition, is a step; W4, the read of the waiters, and futex_wake are one: who falls asleep
-// between them compared the sequence after W3, so it scanned after the change.
+// EventCount::notify. W3, the addition, is a step; W4, the read of the waiters, and futex_wake are one: who falls
+// asleep between them compared the sequence after W3, so it scanned after the change.
 #define WORK_W3 work_fresh = 0
 #define READY_W3(r) ready_fresh[r] = false
 #define WORK_WAKE_ONE \
@@ -141,7 +141,8 @@ byte holder[NSLOT]; bool device_busy[RINGS];
 #else
 #define DIE \
   if \
-  :: deaths > 0 -> deaths--; dead = dead | ME; work_asleep = work_asleep & ~ME; work_fresh = work_fresh & ~ME; goto gone \
+  :: deaths > 0 -> deaths--; dead = dead | ME; work_asleep = work_asleep & ~ME; work_fresh = work_fresh & ~ME; \
+    goto gone \
   :: true \
   fi
 #endif
@@ -649,8 +650,8 @@ retire:
   :: else -> back = 0
   fi;
 
-  // SlotTable::tend. What it looks at happens once and stays until the owner itself moves on, so that one step reads all
-  // of it; the same for the other looks of the owner below.
+  // SlotTable::tend. What it looks at happens once and stays until the owner itself moves on, so that one step reads
+  // all of it; the same for the other looks of the owner below.
 tend:
   do
   :: atomic {
