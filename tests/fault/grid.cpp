@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fault/grid.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iomanip>
@@ -194,6 +195,14 @@ void GridScene::stop_past_the_deadline(pid_t pid, bool it_dies_of_it) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   }
   ::kill(pid, SIGCONT);
+}
+
+void GridScene::expect_no_slot_stuck() const {
+  EXPECT_TRUE(eventually([this] {
+    const json now = status();
+    return std::all_of(now["rings"].begin(), now["rings"].end(),
+                       [](const json& ring) { return ring["slots"]["offered"] == 0; });
+  })) << status()["rings"];
 }
 
 void GridScene::expect_undisturbed(Program& zero, Program& one) {

@@ -159,7 +159,8 @@ class GridScene : public Scene, public testing::WithParamInterface<Cell> {
   static void stop_past_the_deadline(pid_t pid, bool it_dies_of_it = false);
   /// Fails unless both ranks ended well and delivered what an undisturbed run delivers.
   void expect_undisturbed(Program& zero, Program& one);
-  [[nodiscard]] const std::string& config() const { return config_; }
+  /// Fails where a slot stays half done: with its ranks gone, the producers fill whatever is offered.
+  void expect_no_slot_stuck() const;
 
  private:
   std::string config_;

@@ -51,6 +51,7 @@ TEST_P(GridOfProducers, DeliversWhatAnUndisturbedRunDelivers) {
     expect_undisturbed(zero, one);
     EXPECT_TRUE(eventually([&] { return may_live(action) || status()["producers_replaced"] == 1; })) << status().dump();
     EXPECT_LE(status()["producers_replaced"], dies(action) ? 1 : 0);
+    expect_no_slot_stuck();
     if (cell.way == Way::kBadFile) expect_each_failure_once(kEpochs);
     stop_pool();
     if (HasFailure()) return;

@@ -90,6 +90,7 @@ TEST_P(GridOfRanks, GoesOnInTheNextProcessAsIfNothingHadHappened) {
     EXPECT_EQ(had, expected[0]);
     EXPECT_EQ(batches(*one), expected[1]);
     EXPECT_EQ(status()["producers_replaced"], 0) << "nobody else is to blame";
+    expect_no_slot_stuck();
     stop_pool();
     if (HasFailure()) return;
     cover(cell, action);
