@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <feedring/error.hpp>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace feedring {
@@ -21,6 +22,16 @@ Remainder to_remainder(const FeedInfo& info, const std::string& word) {
   if (word == "pad") return Remainder::kPad;
   if (word == "exact") return Remainder::kExact;
   refuse(info, "remainder " + word);
+}
+
+// Not get() alone, which makes 2^32 - 1 of -1, 1 of 1.5 and 4 of 2^32 + 4.
+template <class Number>
+void read_number(const FeedInfo& info, const nlohmann::json& from, const char* key, Number& number) {
+  const auto& value = from.at(key);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<Number>::max()) {
+    refuse(info, fmt::format("{} {}", key, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  number = value.get<Number>();
 }
 
 }  // namespace
@@ -46,16 +57,17 @@ FeedInfo read_feed_info(const nlohmann::json& reply, const std::string& name, co
   info.launch = launch;
   try {
     const auto& feed = reply.at("feed");
-    info.batch_size = feed.at("batch_size").get<std::uint32_t>();
-    info.slots = feed.at("slots").get<std::uint32_t>();
-    info.seed = feed.at("seed").get<std::uint64_t>();
+    read_number(info, feed, "batch_size", info.batch_size);
+    read_number(info, feed, "slots", info.slots);
+    read_number(info, feed, "seed", info.seed);
     info.remainder = to_remainder(info, feed.at("remainder").get<std::string>());
     info.error_budget = feed.at("error_budget").get<double>();
+    if (!(info.error_budget >= 0 && info.error_budget <= 1)) refuse(info, "error_budget outside of 0 to 1");
     info.repeat = feed.at("repeat").get<bool>();
     info.auto_epoch = feed.at("auto_epoch").get<bool>();
     info.sharded = feed.at("shard").get<std::string>() != "none";
-    info.samples = reply.at("samples").get<std::uint64_t>();
-    info.classes = reply.at("classes").get<std::uint64_t>();
+    read_number(info, reply, "samples", info.samples);
+    read_number(info, reply, "classes", info.classes);
     info.spec_hash = reply.at("spec_hash").get<std::string>();
     info.dataset_digest = reply.at("digest").get<std::string>();
   } catch (const nlohmann::json::exception& error) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <feedring/error.hpp>
+#include <string_view>
 
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
@@ -21,6 +22,10 @@ namespace feedring {
 namespace {
 
 constexpr std::size_t kMaxDescriptors = 16;
+// Ours have six levels, with a transform's own parameters. The JSON library copies and writes values by recursion.
+constexpr int kMaxNesting = 32;
+// An error names what it is about; a peer that sends 100 KiB for a name still gets an answer that the socket carries.
+constexpr std::size_t kMaxErrorText = 4096;
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorKind::kInternal, fmt::format("{} failed: {}", what, std::strerror(errno)));
@@ -191,7 +196,11 @@ std::optional<Message> receive_message(int socket, int timeout_ms) {
   if (got <= 0) throw Error(ErrorKind::kPoolGone, "the other end of the control socket is gone");
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
     throw Error(ErrorKind::kRefused, "a control message was larger than any of ours");
-  result.body = nlohmann::json::parse(text.begin(), text.begin() + got, nullptr, false);
+  const auto limit_nesting = [](int depth, nlohmann::json::parse_event_t /*event*/, const nlohmann::json& /*value*/) {
+    if (depth > kMaxNesting) throw Error(ErrorKind::kRefused, "a control message was nested deeper than any of ours");
+    return true;
+  };
+  result.body = nlohmann::json::parse(text.begin(), text.begin() + got, limit_nesting, false);
   if (!result.body.is_object()) throw Error(ErrorKind::kRefused, "a control message was no JSON object");
   return result;
 }
@@ -213,15 +222,24 @@ UniqueFd Message::take_memory(std::size_t index) {
 }
 
 nlohmann::json error_reply(const Error& error) {
-  return {{"ok", false}, {"kind", static_cast<int>(error.kind())}, {"error", error.what()}};
+  const std::string_view text = error.what();
+  const bool whole = text.size() <= kMaxErrorText;
+  return {{"ok", false},
+          {"kind", static_cast<unsigned>(error.kind())},
+          {"error", std::string(text.substr(0, kMaxErrorText)) + (whole ? "" : "…")}};
 }
 
 void throw_if_error(const nlohmann::json& reply) {
-  if (reply.value("ok", false)) return;
-  const int kind = reply.value("kind", static_cast<int>(ErrorKind::kInternal));
-  const int last = static_cast<int>(ErrorKind::kForked);
-  throw Error(kind >= 0 && kind <= last ? static_cast<ErrorKind>(kind) : ErrorKind::kInternal,
-              reply.value("error", std::string("the pool refused without a reason")));
+  const auto find = [&reply](const char* key) {
+    const auto found = reply.find(key);
+    return found == reply.end() ? nlohmann::json() : *found;
+  };
+  if (find("ok") == true) return;
+  const nlohmann::json kind = find("kind");
+  const nlohmann::json text = find("error");
+  const bool known = kind.is_number_unsigned() && kind <= static_cast<std::uint64_t>(ErrorKind::kForked);
+  throw Error(known ? static_cast<ErrorKind>(kind.get<std::uint8_t>()) : ErrorKind::kInternal,
+              text.is_string() ? text.get<std::string>() : "the pool refused without a reason");
 }
 
 }  // namespace feedring

@@ -137,6 +137,41 @@ TEST(ControlMessage, RefusesWhatIsNoMessageOfOurs) {
   }
 }
 
+TEST(ControlMessage, RefusesWhatIsNestedDeeperThanItsReaderCanGo) {
+  const Pair pair;
+  const auto nested = [](std::size_t levels) {
+    return "{\"rank\":" + std::string(levels, '[') + std::string(levels, ']') + "}";
+  };
+  for (const std::size_t levels : {std::size_t{60}, std::size_t{60'000}}) {
+    const std::string text = nested(levels);
+    ASSERT_EQ(::send(pair.one.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    EXPECT_EQ(kind_of([&] { static_cast<void>(receive_message(pair.other.get(), 1000)); }), ErrorKind::kRefused);
+  }
+  const std::string text = nested(20);
+  ASSERT_EQ(::send(pair.one.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  EXPECT_TRUE(receive_message(pair.other.get(), 1000));
+}
+
+TEST(ControlMessage, CarriesARefusalHoweverLongItsTextIs) {
+  const Pair pair;
+  const Error refusal(ErrorKind::kUsage, "the pool has no feed '" + std::string(kMaxMessage, 'x') + "'");
+  ASSERT_NO_THROW(send_message(pair.one.get(), error_reply(refusal)));
+  const auto reply = receive_message(pair.other.get(), 1000);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(kind_of([&] { throw_if_error(reply->body); }), ErrorKind::kUsage);
+}
+
+TEST(ControlMessage, MakesAnErrorOfAnAnswerWhoseWordsAreOfAnotherType) {
+  for (const nlohmann::json& reply : std::initializer_list<nlohmann::json>{{{"ok", "yes"}},
+                                                                           {{"ok", 1}},
+                                                                           {{"ok", false}, {"kind", "x"}},
+                                                                           {{"ok", false}, {"kind", 1e300}},
+                                                                           {{"ok", false}, {"kind", -1}},
+                                                                           {{"ok", false}, {"error", 7}}}) {
+    EXPECT_EQ(kind_of([&] { throw_if_error(reply); }), ErrorKind::kInternal) << reply;
+  }
+}
+
 TEST(ControlMessage, BringsAnErrorAcrossWithItsKind) {
   const Error sent(ErrorKind::kMemory, "too little");
   try {

@@ -123,6 +123,21 @@ TEST(Attach, RefusesAnAnswerThatItDoesNotUnderstand) {
   EXPECT_EQ(error_of([&] { (void)Feed::attach(pool.options()); }).kind(), ErrorKind::kRefused);
 }
 
+TEST(Attach, RefusesNumbersThatItWouldHaveToBend) {
+  const auto refused = [](const char* key, const nlohmann::json& number) {
+    TestPool pool;
+    pool.reply["feed"][key] = number;
+    const Error error = error_of([&] { (void)Feed::attach(pool.options()); });
+    return error.kind() == ErrorKind::kRefused && std::string_view(error.what()).find(key) != std::string_view::npos;
+  };
+  EXPECT_TRUE(refused("batch_size", -4));
+  EXPECT_TRUE(refused("batch_size", 4.5));
+  EXPECT_TRUE(refused("batch_size", (std::uint64_t{1} << 32) + 4));
+  EXPECT_TRUE(refused("slots", 1e300));
+  EXPECT_TRUE(refused("seed", true));
+  EXPECT_TRUE(refused("error_budget", -0.5));
+}
+
 TEST(Attach, RefusesSegmentsThatAreNotWhatTheyShouldBe) {
   {
     TestPool pool;
