@@ -60,6 +60,7 @@ class ProducerSet {
   void spawn(Process& process);
   bool tell(Process& process, const nlohmann::json& message, int descriptor);
   void hear(Process& process);
+  void take_report(const Process& process, const nlohmann::json& said);
   void wait_for_deaths(std::uint64_t most_ns);
   void watch_death(Process& process);
   void watch_channel(Process& process);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -108,9 +109,8 @@ void ProducerSet::watch_channel(Process& process) {
                                if (error || stopping_ || process.pid != pid)
                                  return;  // a successor has a watch of its own
                                try {
-                                 if (auto message = receive_message(process.channel.native_handle(), 0)) {
-                                   if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
-                                 }
+                                 if (auto message = receive_message(process.channel.native_handle(), 0))
+                                   take_report(process, message->body);
                                } catch (const Error&) {
                                  return;  // closed: its pidfd tells the rest
                                }
@@ -118,12 +118,20 @@ void ProducerSet::watch_channel(Process& process) {
                              });
 }
 
+// A producer decodes files of strangers: what it says is not believed, and nonsense does not end the pool.
+void ProducerSet::take_report(const Process& process, const nlohmann::json& said) {
+  try {
+    if (said.value("op", "") == "failure") callbacks_.on_failure(said);
+  } catch (const nlohmann::json::exception& malformed) {
+    spdlog::warn("producer {} (pid {}) sent a report that makes no sense: {}", process.claimant, process.pid,
+                 malformed.what());
+  }
+}
+
 // All that it has said and nobody has heard yet. It is dead, so that this ends.
 void ProducerSet::hear(Process& process) {
   try {
-    while (auto message = receive_message(process.channel.native_handle(), 0)) {
-      if (message->body.value("op", "") == "failure") callbacks_.on_failure(message->body);
-    }
+    while (auto message = receive_message(process.channel.native_handle(), 0)) take_report(process, message->body);
   } catch (const Error&) {
     // The end of it.
   }

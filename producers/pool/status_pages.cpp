@@ -24,6 +24,14 @@ std::size_t bytes_of(const json& value) { return value.dump(-1, ' ', false, json
 
 }  // namespace
 
+std::uint64_t first_entry(const json& request) {
+  const auto from = request.find("from");
+  if (from == request.end()) return 0;
+  if (!from->is_number_unsigned())
+    throw Error(ErrorKind::kRefused, "a status request says from which entry on by a number from 0");
+  return from->get<std::uint64_t>();
+}
+
 json status_page(json status, std::uint64_t from, std::size_t most_bytes) {
   std::array<json, 4> all;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -13,6 +13,9 @@
 
 namespace feedring {
 
+/// N of a request; 0 where it says none. Throws Error(kRefused) where it is no natural number.
+[[nodiscard]] std::uint64_t first_entry(const nlohmann::json& request);
+
 /// The page of `status` whose text has at most `most_bytes`, from entry `from` on: its lists count as one, one behind
 /// the other, and what is no list is on every page. A page holds one entry at least, where any is left.
 [[nodiscard]] nlohmann::json status_page(nlohmann::json status, std::uint64_t from, std::size_t most_bytes);

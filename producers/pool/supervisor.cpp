@@ -67,7 +67,8 @@ void Supervisor::accept() {
   listener_.async_wait(
       boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
         if (error || stopped_) return;
-        UniqueFd socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+        // Non-blocking: who asks and does not read the answers is left, not waited for.
+        UniqueFd socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (socket) {
           const Peer peer = peer_of(socket.get());
           if (peer.uid == ::geteuid()) {
@@ -131,7 +132,7 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
     last_rank_ns_ = monotonic_ns();
     return attached.reply;
   }
-  if (op == "status") return status_page(status(), request.value("from", std::uint64_t{0}), kMaxMessage);
+  if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
   throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));
 }

@@ -80,5 +80,12 @@ TEST(StatusPages, ThatLeadNowhereAreRefused) {
   EXPECT_THROW((void)join_status([](std::uint64_t) { return json{{"more", 0}}; }), Error);
 }
 
+TEST(StatusPages, TakeNothingButANaturalNumberForTheFirstEntry) {
+  EXPECT_EQ(first_entry({{"op", "status"}}), 0U);
+  EXPECT_EQ(first_entry({{"from", 7U}}), 7U);
+  for (const json& wrong : std::initializer_list<json>{-1, 1.5, 1e300, "7", nullptr})
+    EXPECT_THROW((void)first_entry({{"from", wrong}}), Error) << wrong;
+}
+
 }  // namespace
 }  // namespace feedring
