@@ -8,6 +8,8 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "runtime/ring_segment.hpp"
+
 namespace feedring {
 namespace {
 
@@ -25,6 +27,19 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
   if (!directory_) {
     throw Error(ErrorKind::kData, fmt::format("feed '{}': the data directory {} cannot be opened: {}", spec_.name,
                                               index_.root(), std::strerror(errno)));
+  }
+}
+
+void FeedContext::demand_fits(const contract::RingShape& shape) const {
+  const contract::TensorEntry* images = find_tensor(shape, "images");
+  const contract::TensorEntry* status = find_tensor(shape, "status");
+  if (images == nullptr || images->row_bytes != pipeline_.bytes_per_image() || status == nullptr ||
+      status->row_bytes != 1) {
+    throw Error(
+        ErrorKind::kRefused,
+        fmt::format("feed '{}': a ring was handed over that is not made for its samples: somebody overwrote its "
+                    "header",
+                    spec_.name));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "producers/plan/plan.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/transform/pipeline.hpp"
+#include "runtime/contract.hpp"
 #include "runtime/memfd.hpp"
 
 namespace feedring {
@@ -24,6 +25,10 @@ class FeedContext {
   [[nodiscard]] const Index& index() const noexcept { return index_; }
   /// For the work loop alone: it keeps scratch memory.
   [[nodiscard]] Pipeline& pipeline() noexcept { return pipeline_; }
+
+  /// Whether samples of this feed fit into the rows of a ring. Its header lies where a rank can write, and a producer
+  /// that starts later reads it again. Throws Error(kRefused).
+  void demand_fits(const contract::RingShape& shape) const;
 
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
   [[nodiscard]] FileRequest file(std::uint64_t sample) const;

@@ -38,6 +38,7 @@ Worker::Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>
 }
 
 void Worker::add_ring(RingArrival ring) {
+  ring.feed->demand_fits(ring.shape);
   arrivals_.enqueue(std::move(ring));
   EventCount(pool_.work).notify_all();
 }
@@ -52,13 +53,15 @@ void Worker::take_up_rings() {
 
 void Worker::run() {
   for (;;) {
-    take_up_rings();
-    if (const auto choice = choose(rings_, identity_.position)) {
-      work_on(*choice);
-    } else {
-      wait_for_work();
-    }
+    if (!step()) wait_for_work();
   }
+}
+
+bool Worker::step() {
+  take_up_rings();
+  const auto choice = choose(rings_, identity_.position);
+  if (choice) work_on(*choice);
+  return choice.has_value();
 }
 
 void Worker::wait_for_work() {

@@ -37,11 +37,14 @@ class Worker {
   Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>& pool,
          std::function<void(const Failure&)> failures);
 
-  /// Any thread: the work loop takes the ring up at its next look.
+  /// Any thread: the work loop takes the ring up at its next look. Throws Error(kRefused) where it is none for the
+  /// feed's samples.
   void add_ring(RingArrival ring);
 
   /// Runs for the life of the process.
   [[noreturn]] void run();
+  /// One round of it: works on the slot that is served next. False: nothing is open.
+  bool step();
 
  private:
   struct Held {
