@@ -186,6 +186,8 @@ Config load_config(const std::filesystem::path& file) {
     root = toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     fail_at(name, error.source(), "not valid TOML: " + std::string(error.description()));
+  } catch (const TomlLost&) {
+    throw Error(ErrorKind::kUsage, name + ": not valid TOML: a table or a key has no name, as in [=] or [.a]");
   }
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   Config config;

@@ -2,7 +2,6 @@
 // Reading a TOML table with errors that name file, line, table and key. Internal to load.cpp: it includes toml++.
 #pragma once
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "producers/config/suggest.hpp"
+#include "producers/config/toml.hpp"
 #include "producers/config/words.hpp"
 
 namespace feedring {

@@ -243,6 +243,12 @@ TEST_F(ConfigFile, SaysWhyItCannotBeRead) {
   EXPECT_THAT(error_of(std::string((4 << 20) + 1, '#')), HasSubstr("larger than 4 MiB"));
 }
 
+// The TOML library asserts that the header of a table begins like a name before it looks.
+TEST_F(ConfigFile, IsRefusedWhereATableOrKeyHasNoName) {
+  for (const char* text : {"[=]\n", "[,]\n", "[\x7f]\n", "[[=]]\n", "[a.=]\n", "=1\n", "a={=1}\n"})
+    EXPECT_THAT(error_of(text), HasSubstr("not valid TOML")) << text;
+}
+
 TEST(ConfigForFolder, IsTheUsualTraining) {
   const Config config = config_for_folder("photos/../photos", 96);
   ASSERT_EQ(config.feeds.size(), 1U);
