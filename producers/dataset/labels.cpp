@@ -100,10 +100,19 @@ void finish(Scan& scan, bool warn_empty) {
   if (!warn_empty) return;
   std::vector<bool> used(scan.classes.size(), false);
   for (const Sample& sample : scan.samples) used[sample.label] = true;
+  // A column of large numbers leaves millions of classes without images: a warning each would fill the memory.
+  constexpr std::size_t kNamed = 20;
+  std::size_t empty = 0;
   for (std::size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) continue;
+    if (used[i] || ++empty > kNamed) continue;
     scan.warnings.push_back(fmt::format("class {} of {} has no images; it keeps its number {}", shown(scan.classes[i]),
                                         shown(scan.root), i));
+  }
+  if (empty > kNamed) {
+    scan.warnings.push_back(
+        fmt::format("{} more classes of {} have no images; they keep their numbers, and the class "
+                    "table takes memory for each of them",
+                    empty - kNamed, shown(scan.root)));
   }
 }
 

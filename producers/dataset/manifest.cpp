@@ -64,9 +64,8 @@ class Labels {
     if (classes_from != nullptr) {
       scan.classes = *classes_from;
     } else if (numeric_) {
-      std::uint64_t highest = 0;
-      for (const std::string& name : names_) highest = std::max(highest, *number_in(name));
-      for (std::uint64_t i = 0; i <= highest; ++i) scan.classes.push_back(std::to_string(i));
+      number_by_themselves(scan);
+      return;
     } else {
       scan.classes.assign(names_.begin(), names_.end());
       std::sort(scan.classes.begin(), scan.classes.end());
@@ -77,6 +76,16 @@ class Labels {
   }
 
  private:
+  // No table from name to number here: it would take more memory than all else where the highest number is large.
+  void number_by_themselves(Scan& scan) const {
+    std::vector<std::uint32_t> numbers;
+    for (const std::string& name : names_) numbers.push_back(static_cast<std::uint32_t>(*number_in(name)));
+    const std::uint32_t highest = *std::max_element(numbers.begin(), numbers.end());
+    scan.classes.reserve(std::size_t{highest} + 1);
+    for (std::uint32_t i = 0; i <= highest; ++i) scan.classes.push_back(std::to_string(i));
+    for (Sample& sample : scan.samples) sample.label = numbers[sample.label];
+  }
+
   std::deque<std::string> names_;  // never moved, so that the keys stay valid
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
   bool numeric_ = false;

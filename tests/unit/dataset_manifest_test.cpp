@@ -133,6 +133,17 @@ TEST(DatasetManifest, NamesTheLineOfEveryMistake) {
   EXPECT_THAT(error_of(files, std::string(5000, 'x') + "\tx\t1\n"), HasSubstr("too long"));
 }
 
+TEST(DatasetManifest, SumsUpTheEmptyClassesThatOneLargeNumberLeaves) {
+  const DatasetFiles files;
+  files.text("list.tsv", "1\t5000\t1\n");
+  const Scan scan = scan_data(files.root() / "list.tsv");
+  EXPECT_EQ(scan.classes.size(), 5001U);
+  EXPECT_EQ(scan.samples[0].label, 5000U);
+  ASSERT_EQ(scan.warnings.size(), 21U);
+  EXPECT_THAT(scan.warnings[0], HasSubstr("class '0'"));
+  EXPECT_THAT(scan.warnings[20], HasSubstr("4980 more classes"));
+}
+
 TEST(DatasetManifest, RefusesWhatIsNoText) {
   const DatasetFiles files;
   EXPECT_THAT(error_of(files, std::string_view("\xff\xd8\xff\xe0\0\x10JFIF", 10)), HasSubstr("it is no text"));
