@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the well-formed part of tests/fuzz/corpus: what fuzzing starts from. Inputs that once failed lie beside it.
+
+Needs Pillow (python3-pil). The files are kept in the repository; run this only to add one.
+"""
+import io
+import json
+import random
+import struct
+from pathlib import Path
+
+from PIL import Image
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def keep(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def picture(mode, width, height):
+    rng = random.Random(1)
+    channels = len(mode) if mode != "1" else 1
+    return Image.frombytes(mode, (width, height), bytes(rng.randrange(256) for _ in range(width * height * channels)))
+
+
+def encoded(image, **options):
+    out = io.BytesIO()
+    image.save(out, **options)
+    return out.getvalue()
+
+
+def decode():
+    rgb = picture("RGB", 19, 13)
+    keep("decode", "baseline.jpg", encoded(rgb, format="JPEG", quality=60))
+    keep("decode", "sampled.jpg", encoded(rgb, format="JPEG", quality=30, subsampling="4:2:0"))
+    keep("decode", "progressive.jpg", encoded(rgb, format="JPEG", quality=30, progressive=True))
+    keep("decode", "gray.jpg", encoded(picture("L", 9, 9), format="JPEG"))
+    keep("decode", "cmyk.jpg", encoded(picture("CMYK", 9, 9), format="JPEG", quality=30))
+    keep("decode", "truncated.jpg", encoded(rgb, format="JPEG", quality=60)[:-60])
+    keep("decode", "rgb.png", encoded(picture("RGB", 5, 7), format="PNG"))
+    keep("decode", "rgba.png", encoded(picture("RGBA", 5, 7), format="PNG"))
+    keep("decode", "palette.png", encoded(picture("RGB", 9, 9).quantize(7), format="PNG"))
+    # Pillow writes none that is interlaced: one pixel, Adam7.
+    import zlib
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    keep("decode", "interlaced.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 1)) +
+         chunk(b"IDAT", zlib.compress(b"\0" + bytes(range(6)))) + chunk(b"IEND", b""))
+
+
+def index():
+    root, classes, paths = b"/data\0", [b"ant\0", b"bee\0", b"cat\0"], [b"ant/1.jpg\0", b"cat/1.jpg\0", b"cat/2.jpg\0"]
+    text, begins = b"", []
+    for part in [root, *classes, *paths]:
+        begins.append(len(text))
+        text += part
+    members = [(0, 1), (1, 1), (1, 3)]
+    labels = [0, 2, 2]
+    samples_at, classes_at = 128, 128 + 3 * 24
+    text_at = classes_at + 3 * 32
+    header = struct.pack("<10Q16s4Q", 0x3158444E49524446, 1, text_at + len(text), 3, samples_at, 3, classes_at, text_at,
+                         len(text), len(root) - 1, bytes(range(16)), 0, 0, 0, 0)
+    body = b"".join(struct.pack("<QQII", begins[4 + i], 100 + i, 9, labels[i]) for i in range(3))
+    body += b"".join(struct.pack("<4Q", begins[1 + i], 3, *members[i]) for i in range(3))
+    keep("index", "three_classes", header + body + text)
+
+
+def manifest():
+    keep("manifest", "paths", "../fd/0\n")
+    keep("manifest", "names", "a/1.jpg\tant\t10\nb/1.jpg\tbee\t20\na/2.jpg\tant\t0\n")
+    keep("manifest", "numbers", "1.jpg\t0\t10\n2.jpg\t7\t20\n3.jpg\t2\t30")
+    keep("manifest", "crlf", "1.jpg\t0\t10\r\n")
+
+
+def config():
+    keep("config", "all_keys", """[pool]
+producers = 2
+ranks = 2
+memory_limit = "8 GiB"
+failures = "failed.jsonl"
+[feed.train]
+data = "photos"
+batch_size = 4
+slots = 2
+seed = 7
+shuffle = true
+remainder = "pad"
+on_error = "replace"
+error_budget = 0.01
+dtype = "float32"
+layout = "nchw"
+repeat = false
+auto_epoch = true
+shard = "none"
+max_pixels = 1000
+item_deadline_s = 2.5
+transform = [
+  { name = "RandomResizedCrop", size = [8, 9], scale = [0.1, 1.0], ratio = [0.75, 1.3] },
+  { name = "RandomHorizontalFlip", p = 0.5 },
+  { name = "ToDtype", dtype = "float32", scale = true },
+  { name = "Normalize", mean = [0.4, 0.5, 0.6], std = [0.2, 0.2, 0.2] },
+]
+[feed.val]
+data = "more"
+classes_from = "train"
+transform = [ { name = "Resize", size = 12, interpolation = "bicubic" }, { name = "CenterCrop", size = 8 } ]
+""")
+    keep("config", "odd_toml", "feed.\"a b\".data='''\nx'''\nd=1979-05-27T07:32:00Z\nf=[inf,-nan,0x1F,1e5,{a.b=[[]]}]\n")
+    keep("config", "misspelt", "[feed.train]\ndata = \"x\"\nbatchsize = 3\n")
+
+
+ATTACH = {"op": "attach", "feed": "train", "rank": 1, "local_rank": 1, "world": 4, "local_world": 2}
+FEED = {"name": "train", "data": "/data", "batch_size": 4, "slots": 3, "seed": 5, "shuffle": True, "remainder": "pad",
+        "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "nhwc", "repeat": True,
+        "auto_epoch": True, "shard": "rank", "max_pixels": 1000, "item_deadline_s": 30.0,
+        "transform": [{"name": "RandomResizedCrop", "size": 8}, {"name": "RandomHorizontalFlip"}]}
+REPLY = {"ok": True, "feed": FEED, "samples": 23, "classes": 7, "digest": "d1", "spec_hash": "5e", "restarted": False}
+STATE = {"version": 1, "seed": 5, "epoch": 2, "next_ordinal": 8, "spec_hash": "5e", "dataset_digest": "d1", "G": 12}
+FAILURE = {"op": "failure", "feed": "train", "epoch": 1, "ordinal": 2, "index": 3, "path": "a/1.jpg", "bytes": 10,
+           "reason": "truncated", "outcome": 2, "ring": 0, "slot": 1, "turn": 2, "row": 3}
+
+
+def messages():
+    keep("control_request", "attach_twice", "\0".join([compact(ATTACH)] * 2))
+    keep("control_request", "ranks_disagree", "\0".join(
+        compact({**ATTACH, **more}) for more in [{}, {"local_rank": 0, "rank": 0}, {"local_rank": 0, "world": 5}]))
+    keep("control_request", "status", '{"op":"status"}\0{"op":"status","from":1}')
+    keep("control_request", "unknown", '{"op":"fetch"}\0{"op":7}\0[1]')
+    keep("attach_reply", "reply", compact(REPLY) + "\0" + compact(STATE))
+    keep("attach_reply", "refusal", compact({"ok": False, "kind": 4, "error": "local rank 0 is owned by process 7"}))
+    keep("producer_channel", "feed", compact({"op": "feed", "number": 0, "spec": FEED}))
+    keep("producer_channel", "failure", "\0".join(compact({**FAILURE, "row": row}) for row in [0, 0, 1]))
+
+
+# Of ring_consumer.cpp and ring_producer.cpp: each action is a byte and what it takes.
+def rings():
+    scribble = lambda where, value, kind: struct.pack("<BHQB", 0, where, value, kind)
+    attach, done, failed, wait, let_go = b"\x04", b"\x03\x01", b"\x03\x04", b"\x09", b"\x08"
+    keep("ring_consumer", "batches", attach + (done + wait + let_go) * 4)
+    keep("ring_consumer", "held", attach + done + wait + wait + b"\x03\x02" + wait)
+    keep("ring_consumer", "raised", attach + failed + wait + wait + let_go)
+    keep("ring_consumer", "seek_and_restart",
+         attach + done + b"\x05\x02\x00\x01" + done + wait + attach + b"\x06\x03" + wait + b"\x07" + done + wait)
+    for kind in range(4):
+        keep("ring_consumer", f"scribble_{kind}",
+             attach + scribble(3 + kind, 0xFFFFFFFFFFFFFFFF, kind) + done + wait + scribble(1, 34, kind) + wait + attach + wait)
+    offer = lambda slot, first, valid: struct.pack("<BBBBBBB", slot, 2, 1, 1, first, valid, 1)
+    work = b"\x00\x07"
+    keep("ring_producer", "offers", offer(0, 0, 3) + work + offer(1, 3, 2) + work)
+    keep("ring_producer", "outside", offer(0, 15, 4) + work + offer(1, 9, 3) + work)
+    keep("ring_producer", "stale", offer(0, 0, 3) + b"\x00\x03\x02" + work)
+    keep("ring_producer", "scribble",
+         offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")
+
+
+for write in [decode, index, manifest, config, messages, rings]:
+    write()
