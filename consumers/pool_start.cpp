@@ -56,7 +56,7 @@ class SpawnSettings {
 
 /// Exit codes that every further try would end with too.
 bool gives_up(int code, ErrorKind& kind) {
-  for (const ErrorKind each : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory}) {
+  for (const ErrorKind each : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory, ErrorKind::kRefused}) {
     if (exit_code(each) != code) continue;
     kind = each;
     return true;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/cli/run.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <feedring/error.hpp>
+#include <thread>
 
 #include "producers/cli/canary.hpp"
 #include "producers/cli/launcher.hpp"
@@ -25,8 +29,23 @@ std::string address_of_job() {
   return pool_name(environment, read_launch({}, environment), ::geteuid(), process_identity());
 }
 
-// Somebody holds the name. Throws Error(kRefused) where that is another user.
-void demand_own_pool(const std::string& address) { static_cast<void>(connect_to(address)); }
+// The socket of a pool that begins here, or none where one of this user runs already. Throws Error(kRefused) where
+// another user holds the name, or somebody who serves nobody there.
+UniqueFd listen_or_join(const std::string& address) {
+  // A pool of ours does not answer either between its bind and its listen, and while it ends.
+  constexpr std::chrono::seconds kPatience{2};
+  for (const auto end = std::chrono::steady_clock::now() + kPatience;;) {
+    if (UniqueFd listener = listen_at(address)) return listener;
+    if (connect_to(address)) return {};
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  throw Error(
+      ErrorKind::kRefused,
+      fmt::format("the name {} of the pool is held by a process that serves nobody there, maybe another user's; "
+                  "end that process, or choose another name by --address or FEEDRING_POOL",
+                  address));
+}
 
 SupervisorOptions supervisor_options(const Config& config, const PoolOverrides& overrides, std::string address) {
   SupervisorOptions options;
@@ -63,13 +82,12 @@ int run(const RunOptions& options) {
     io.stop();
   });
 
-  if (UniqueFd listener = listen_at(address)) {
+  if (UniqueFd listener = listen_or_join(address)) {
     PoolOverrides overrides = options.overrides;
     if (!overrides.ranks && options.copies) overrides.ranks = options.copies;
     supervisor =
         std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
   } else {
-    demand_own_pool(address);
     spdlog::info("joining the pool of this job that runs already");
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
@@ -93,9 +111,8 @@ int run(const RunOptions& options) {
 int serve(const StartOptions& options, const std::function<void(const std::string&)>& on_ready) {
   boost::asio::io_context io(1);
   const std::string address = options.address.empty() ? address_of_job() : options.address;
-  UniqueFd listener = listen_at(address);
+  UniqueFd listener = listen_or_join(address);
   if (!listener) {
-    demand_own_pool(address);
     on_ready(address);
     return 0;
   }

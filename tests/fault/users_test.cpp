@@ -109,7 +109,36 @@ TEST_F(OtherUsers, AreFoundOutWhereTheyTookTheName) {
   EXPECT_EQ(run.wait(), 74) << run.err();
   Program again = as(0, "feedring", {"start", "-c", config(), "--address", pool()});
   EXPECT_EQ(again.wait(), 74) << "it must not say that a pool of ours runs: " << again.out();
+  for (const std::string& said : {run.err(), again.err()}) EXPECT_THAT(said, HasSubstr("belongs to uid 65534"));
   EXPECT_EQ(as(kStranger, "feedring", {"stop"}).wait(), 0);
+}
+
+// One that takes the name and does not even listen: connecting is refused as where nobody is.
+TEST_F(OtherUsers, AreFoundOutWhereTheyHoldTheNameAndServeNobody) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd told(ends[0]);
+  UniqueFd tell(ends[1]);
+  Child squatter([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setresuid(kStranger, kStranger, kStranger) != 0) return 100;
+    const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    std::copy(pool().begin(), pool().end(), name.sun_path + 1);
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + pool().size());
+    if (::bind(socket, reinterpret_cast<const sockaddr*>(&name), length) != 0) return 101;
+    if (::write(tell.get(), "x", 1) != 1) return 102;
+    for (;;) ::pause();
+  });
+  tell.reset();
+  char byte = 0;
+  ASSERT_EQ(::read(told.get(), &byte, 1), 1);
+  Program start = as(0, "feedring", {"start", "-c", config(), "--address", pool()});
+  EXPECT_EQ(start.wait(), 74) << "it must not say that a pool runs: " << start.out();
+  EXPECT_THAT(start.err(), HasSubstr(pool() + " of the pool is held by a process that serves nobody"));
+  Program run =
+      as(0, "feedring", {"run", "-c", config(), "--", (folder() / "bin" / "trainer").string(), "--batches", "1"});
+  EXPECT_EQ(run.wait(), 74) << run.err();
 }
 
 }  // namespace
