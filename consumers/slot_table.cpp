@@ -107,7 +107,10 @@ void BasicSlotTable<Memory>::align(const Cursor& cursor) {
   }
   go_to(*next);
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-    if (entries_[slot].use == Use::kOffered && !fits(entries_[slot], cursor, next_)) retire(slot);
+    if (entries_[slot].use != Use::kOffered) continue;
+    // One of two that hold the same batch is enough, and more than this table can tell apart: a predecessor had given
+    // one of them up, and died before it could take the slot back.
+    if (slot_of(entries_[slot].want.sequence) != slot || !fits(entries_[slot], cursor, next_)) retire(slot);
   }
 }
 
@@ -183,7 +186,9 @@ bool BasicSlotTable<Memory>::offer_missing(const Cursor& cursor) {
   free_.clear();
   for (std::uint32_t slot = slots(); slot-- > 0;) {
     if (entries_[slot].use == Use::kFree) free_.push_back(slot);
-    if (entries_[slot].use == Use::kOffered) offered_[entries_[slot].want.sequence - next_] = true;
+    if (entries_[slot].use != Use::kOffered) continue;
+    const std::uint64_t ahead = entries_[slot].want.sequence - next_;
+    if (ahead < slots()) offered_[ahead] = true;
   }
   bool any = false;
   for (std::uint64_t ahead = 0; ahead < slots() && !free_.empty(); ++ahead) {

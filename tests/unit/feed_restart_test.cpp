@@ -2,6 +2,7 @@
 // A rank that comes back finds its ring as its predecessor left it: what still fits is not decoded again.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <feedring/feed.hpp>
 #include <thread>
 
@@ -44,6 +45,38 @@ std::string state_at(std::uint64_t epoch, std::uint64_t ordinal, std::uint64_t s
   return nlohmann::json{{"version", 1},      {"seed", seed},           {"epoch", epoch}, {"next_ordinal", ordinal},
                         {"spec_hash", "5e"}, {"dataset_digest", "d1"}, {"G", 4}}
       .dump();
+}
+
+// A slot that the predecessor gave up, but could not take back because a producer was still at it, carries the same
+// ticket as the slot in which it then offered this batch again.
+TEST(RestartedFeed, KeepsOneOfTwoSlotsThatHoldTheSameBatch) {
+  PoolSetting setting;
+  setting.slots = 3;
+  setting.tasks = 1;
+  TestPool pool(setting);
+  constexpr contract::Claimant kSlowProducer = 9;
+  {
+    Feed feed = Feed::attach(pool.options());
+    ASSERT_TRUE(pool.ring.claim(0, 0, kSlowProducer, pool.ring.slot(0)));
+    feed.seek(0, 1);  // gives slot 0 up; the plan goes on with step 1
+    pool.start(1);
+    ASSERT_EQ(feed.next()->step(), 1U);
+    pool.behaviour.paused = true;
+    feed.seek(0, 0);
+    ASSERT_EQ(pool.plan(), 0U);
+    ASSERT_EQ(pool.ring.ticket(0), pool.ring.ticket(1)) << "else this test shows nothing";
+  }
+  std::memset(pool.ring.payload(0) + find_tensor(pool.ring.shape(), "status")->offset,
+              static_cast<int>(contract::RowStatus::kOk), pool.ring.shape().rows);
+  pool.ring.finish(0, 0, pool.ring.slot(0).turn);
+  pool.behaviour.paused = false;
+
+  Feed feed = Feed::attach(pool.options());
+  feed.load_state(state_at(0, 0));
+  for (std::uint64_t step = 0; step < 3; ++step) ASSERT_EQ(feed.next()->step(), step);
+  ASSERT_EQ(feed.next()->step(), 3U);
+  pool.wait_ready(4);
+  pool.wait_ready(5);
 }
 
 TEST(RestartedFeed, TakesReadyBatchesWithoutDecodingThemAgain) {
