@@ -249,6 +249,12 @@ TEST_F(ConfigFile, IsRefusedWhereATableOrKeyHasNoName) {
     EXPECT_THAT(error_of(text), HasSubstr("not valid TOML")) << text;
 }
 
+// What it asks of each character behind a name or a value was undefined for the letters of Latin, Greek and Cyrillic.
+TEST_F(ConfigFile, IsRefusedWhereALetterBeyondAsciiStandsBare) {
+  for (const char* text : {"[feed.tr\u0490in]\n", "k\u00e9y = 1\n", "a = 1\u0416\n", "a = [1\u03b1]\n"})
+    EXPECT_THAT(error_of(text), HasSubstr("not valid TOML")) << text;
+}
+
 TEST(ConfigForFolder, IsTheUsualTraining) {
   const Config config = config_for_folder("photos/../photos", 96);
   ASSERT_EQ(config.feeds.size(), 1U);
