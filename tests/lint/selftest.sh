@@ -39,6 +39,8 @@ rejects arrows.sh consumers/sin.cpp '#include "producers/plan/plan.hpp"'
 rejects paths.sh docs/sin.hpp "see /home/someone/x"
 rejects links.sh docs/sin.md 'see [there](nowhere.md)'
 rejects links.sh docs/sin.md 'see `runtime/nowhere.hpp`'
+rejects quotes.sh docs/sin.md '<!-- quoted: runtime/fine.hpp /^inline/,/}/ -->' '```' 'inline int old(A& a) {}' '```'
+rejects quotes.sh docs/sin.md '<!-- quoted: runtime/fine.hpp /^nowhere/,/}/ -->' '```' '```'
 write runtime/edge.hpp 'a.store(1, std::memory_order_release);  // R1' 'b = a.load(std::memory_order_acquire);  // A1'
 row() { printf '| %s | `%s` | %s | %s | it breaks | a test |' "$@"; } # LABEL FILE ORDER PARTNERS
 release=$(row R1 runtime/edge.hpp release A1) acquire=$(row A1 runtime/edge.hpp acquire R1)
