@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRetry{20};
+// How long a restarted rank waits for the process before it to die, which may be freeing a GPU.
+constexpr milliseconds kPredecessorPatience{5000};
 
 double seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -64,7 +66,9 @@ UniqueFd connect(Target& target, const FeedOptions& options, Clock::time_point d
   }
 }
 
-Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clock::time_point deadline) {
+/// nullopt while the place is taken by a process that may be about to end, and `patience` is not.
+std::optional<Attachment> ask(int socket, const FeedOptions& options, const Launch& launch, Clock::time_point deadline,
+                              Clock::time_point patience) {
   nlohmann::json request = {{"op", "attach"},
                             {"feed", options.name},
                             {"rank", launch.rank},
@@ -81,8 +85,10 @@ Attachment ask(int socket, const FeedOptions& options, const Launch& launch, Clo
                                                   options.name, launch.rank, seconds(options.attach_deadline)));
   }
   fault_point("attach, with the answer");
+  const auto busy = reply->body.find("busy");
+  if (busy != reply->body.end() && *busy == true && Clock::now() < patience) return std::nullopt;
   throw_if_error(reply->body);
-  return {read_feed_info(reply->body, options.name, launch), reply->take(0), reply->take(1), reply->take(2)};
+  return Attachment{read_feed_info(reply->body, options.name, launch), reply->take(0), reply->take(1), reply->take(2)};
 }
 
 }  // namespace
@@ -92,10 +98,12 @@ Attachment attach_to_pool(const FeedOptions& options, const Environment& environ
   const Launch launch =
       read_launch({options.rank, options.world_size, options.local_rank, options.local_world_size}, environment);
   Target target = find_target(options, environment, launch);
+  const auto patience = std::min(deadline, Clock::now() + kPredecessorPatience);
   for (;;) {
     const UniqueFd socket = connect(target, options, deadline);
     try {
-      return ask(socket.get(), options, launch, deadline);
+      if (auto attachment = ask(socket.get(), options, launch, deadline, patience)) return std::move(*attachment);
+      std::this_thread::sleep_for(kRetry);
     } catch (const Error& error) {
       // A pool that ranks start ends by itself; this one may have been about to. The next one is ours to start.
       if (error.kind() != ErrorKind::kPoolGone || !target.starter || Clock::now() >= deadline) throw;

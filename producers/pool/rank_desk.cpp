@@ -65,21 +65,21 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
     if (is_dead(const_cast<Owner&>(owner).death.native_handle())) continue;  // its watcher has not run yet
     if (owner.feed != number) continue;
     if (owner.local_rank == local_rank) {
-      throw Error(ErrorKind::kRefused,
-                  fmt::format("local rank {} of feed '{}' is owned by process {} (rank {}), which is alive; every rank "
-                              "needs a local rank of its own",
-                              local_rank, name, owner.pid, owner.rank));
+      throw Busy(ErrorKind::kRefused,
+                 fmt::format("local rank {} of feed '{}' is owned by process {} (rank {}), which is alive; every rank "
+                             "needs a local rank of its own",
+                             local_rank, name, owner.pid, owner.rank));
     }
     if (owner.world != world) {
-      throw Error(ErrorKind::kRefused,
-                  fmt::format("rank {} says that the world size is {}, rank {} (process {}) said {}: "
-                              "ranks of one job must agree",
-                              rank, world, owner.rank, owner.pid, owner.world));
+      throw Busy(ErrorKind::kRefused,
+                 fmt::format("rank {} says that the world size is {}, rank {} (process {}) said {}: "
+                             "ranks of one job must agree",
+                             rank, world, owner.rank, owner.pid, owner.world));
     }
     if (owner.rank == rank) {
-      throw Error(ErrorKind::kRefused,
-                  fmt::format("rank {} of feed '{}' is attached already, as local rank {} (process {})", rank, name,
-                              owner.local_rank, owner.pid));
+      throw Busy(ErrorKind::kRefused,
+                 fmt::format("rank {} of feed '{}' is attached already, as local rank {} (process {})", rank, name,
+                             owner.local_rank, owner.pid));
     }
   }
   const Peer peer = peer_of(socket);

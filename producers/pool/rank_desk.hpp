@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <feedring/error.hpp>
 #include <functional>
 #include <list>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,17 @@ class RankDesk {
            std::function<void(std::uint32_t)> make_rings);
   ~RankDesk();
 
+  /// A living process stands in the way: a predecessor that is still ending, or one rank too many. Whoever asks may
+  /// try again, and will get in once that process is dead.
+  struct Busy : Error {
+    using Error::Error;
+  };
   struct Attached {
     nlohmann::json reply;
     int ring_fd = -1;
   };
   /// Answers {"op": "attach", …} of the process behind `socket`. Makes the node's rings where this is the first rank to
-  /// come. Throws Error(kRefused | kUsage | kMemory).
+  /// come. Throws Error(kRefused | kUsage | kMemory), and Busy (kRefused).
   Attached attach(int socket, const nlohmann::json& request);
 
   /// Processes that own a ring and live.

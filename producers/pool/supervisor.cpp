@@ -127,10 +127,16 @@ void Supervisor::converse(std::list<Session>::iterator session) {
 nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors) {
   const std::string op = request.value("op", "");
   if (op == "attach") {
-    RankDesk::Attached attached = desk_->attach(socket, request);
-    descriptors = {attached.ring_fd, producers_->pool_fd(), self_.get()};
-    last_rank_ns_ = monotonic_ns();
-    return attached.reply;
+    try {
+      RankDesk::Attached attached = desk_->attach(socket, request);
+      descriptors = {attached.ring_fd, producers_->pool_fd(), self_.get()};
+      last_rank_ns_ = monotonic_ns();
+      return attached.reply;
+    } catch (const RankDesk::Busy& busy) {
+      nlohmann::json reply = error_reply(busy);
+      reply["busy"] = true;
+      return reply;
+    }
   }
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
