@@ -188,11 +188,12 @@ class Supervisor {
       }
       it = producers_.erase(it);
       stopped_.erase(pid);
-      if (cut_short) continue;  // they end by themselves
+      if (cut_short && status == 0) continue;  // it ended by itself
       if (status != 128 + SIGKILL) common().verdict.fail(fmt::format("producer {} ended with {}", id, status));
       for (const Ring<>& ring : view_->rings()) tasks_swept += ring.sweep(id);
       EventCount<>(common().work).forget(id - 1U);
       wake_everybody();
+      if (cut_short) continue;
       start_producer();
     }
     for (auto it = owners_.begin(); it != owners_.end();) {

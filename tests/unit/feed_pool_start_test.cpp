@@ -69,8 +69,8 @@ TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   for (const int fd : {pipe[0], pipe[1], quiet, kept}) ::close(fd);
 }
 
-TEST_F(PoolStart, GivesUpWhereTheConfigurationTheDataOrTheMemoryIsTheReason) {
-  for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory}) {
+TEST_F(PoolStart, GivesUpWhereAnotherTryWouldEndTheSameWay) {
+  for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory, ErrorKind::kRefused}) {
     PoolStarter starter("feed.toml", "a", command("exit " + std::to_string(exit_code(kind)) + "\n"));
     const Error error = error_of([&] {
       for (int i = 0; i < 1000; ++i) {
@@ -83,8 +83,8 @@ TEST_F(PoolStart, GivesUpWhereTheConfigurationTheDataOrTheMemoryIsTheReason) {
   }
 }
 
-TEST_F(PoolStart, StartsAnotherOneAfterALostElection) {
-  PoolStarter starter("feed.toml", "a", command("echo end >>" + folder_.native() + "/said\nexit 74\n"));
+TEST_F(PoolStart, StartsAnotherOneAfterOneThatDied) {
+  PoolStarter starter("feed.toml", "a", command("echo end >>" + folder_.native() + "/said\nexit 72\n"));
   const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string said;
   while (said.size() < 8 && std::chrono::steady_clock::now() < late) {
