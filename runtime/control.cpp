@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/control.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,6 +17,7 @@
 #include <feedring/error.hpp>
 #include <string_view>
 
+#include "runtime/futex.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -50,19 +53,32 @@ Address to_sockaddr(const PoolAddress& address) {
   return result;
 }
 
-UniqueFd new_socket() {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+UniqueFd new_socket(int more = 0) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0));
   if (!socket) fail("socket");
   return socket;
 }
 
-}  // namespace
+// How long a connection may be kept waiting by a full queue, and an election by another one.
+constexpr std::uint64_t kPatienceNs = 1'000'000'000;
 
-namespace {
+// Tries `attempt` until it returns true, for as long as patience lasts.
+template <class Attempt>
+bool patiently(Attempt attempt) {
+  for (const std::uint64_t end = monotonic_ns() + kPatienceNs;;) {
+    if (attempt()) return true;
+    if (monotonic_ns() >= end) return false;
+    ::usleep(5000);
+  }
+}
+
+std::string folder_of(const PoolAddress& address) {
+  return address.substr(0, std::max<std::size_t>(address.rfind('/'), 1));
+}
 
 // Whoever may write to the folder of a socket file may put a pool of his own in its place.
 void demand_private_folder(const PoolAddress& address) {
-  const std::string folder = address.substr(0, std::max<std::size_t>(address.rfind('/'), 1));
+  const std::string folder = folder_of(address);
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) fail(fmt::format("looking at the folder {} of the control socket", folder));
   if (info.st_uid != ::geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
@@ -73,20 +89,22 @@ void demand_private_folder(const PoolAddress& address) {
   }
 }
 
-// A killed pool leaves its socket file. Nobody listens behind it: then it is no election that was lost.
+// A killed pool leaves its socket file. Nobody listens behind it: then it is no election that was lost. Whoever asks
+// holds the folder's lock: else a socket that is bound and does not listen yet would look like a leftover.
 bool remove_leftover(const PoolAddress& address, const Address& to) {
-  const UniqueFd probe = new_socket();
+  struct stat info {};
+  if (::lstat(address.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode)) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("the pool address {} is a file that is no socket; choose a path where nothing is", address));
+  }
+  const UniqueFd probe = new_socket(SOCK_NONBLOCK);
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) == 0 || errno != ECONNREFUSED)
     return false;
   return ::unlink(address.c_str()) == 0;
 }
 
-}  // namespace
-
-UniqueFd listen_at(const PoolAddress& address) {
-  const Address to = to_sockaddr(address);
-  const bool path = address[0] == '/';
-  if (path) demand_private_folder(address);
+UniqueFd listen_as(const Address& to, const PoolAddress& address, bool path) {
   UniqueFd socket = new_socket();
   const auto bind = [&] { return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length) == 0; };
   if (!bind()) {
@@ -97,17 +115,33 @@ UniqueFd listen_at(const PoolAddress& address) {
   return socket;
 }
 
+}  // namespace
+
+UniqueFd listen_at(const PoolAddress& address) {
+  const Address to = to_sockaddr(address);
+  if (address[0] != '/') return listen_as(to, address, false);
+  demand_private_folder(address);
+  // One election at a time: the lock of a folder leaves no file behind, and goes with its descriptor.
+  const UniqueFd folder(::open(folder_of(address).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) fail(fmt::format("opening the folder of the control socket {}", address));
+  if (!patiently([&] { return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0; })) return {};
+  return listen_as(to, address, true);
+}
+
 void forget_address(const PoolAddress& address) noexcept {
   if (!address.empty() && address[0] == '/') ::unlink(address.c_str());
 }
 
 UniqueFd connect_to(const PoolAddress& address) {
   const Address to = to_sockaddr(address);
-  UniqueFd socket = new_socket();
+  // Non-blocking: the queue of one who never accepts is full at once, and connect() would wait for ever.
+  UniqueFd socket = new_socket(SOCK_NONBLOCK);
   int rc = 0;
-  do {
+  const bool answered = patiently([&] {
     rc = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to.name), to.length);
-  } while (rc != 0 && errno == EINTR);
+    return rc == 0 || (errno != EAGAIN && errno != EINTR);
+  });
+  if (!answered) return {};
   if (rc != 0) {
     if (errno == ECONNREFUSED || errno == ENOENT) return {};
     if (errno == EACCES || errno == EPERM)
@@ -121,6 +155,7 @@ UniqueFd connect_to(const PoolAddress& address) {
                             "of your own or set FEEDRING_POOL",
                             address, peer.uid, ::geteuid()));
   }
+  if (::fcntl(socket.get(), F_SETFL, 0) != 0) fail("making a socket wait");
   return socket;
 }
 

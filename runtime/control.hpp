@@ -29,14 +29,14 @@ inline constexpr std::size_t kMaxMessage = std::size_t{128} * 1024;
 using PoolAddress = std::string;
 
 /// A socket that listens at `address`, or empty where somebody else holds the name (the election was lost). A socket
-/// file that a killed pool left is replaced. Throws Error(kInternal | kUsage), and kRefused for a socket file in a
-/// folder that others may write to.
+/// file that a killed pool left is replaced, any other file is not. Throws Error(kInternal | kUsage), and kRefused for
+/// a socket file in a folder that others may write to.
 [[nodiscard]] UniqueFd listen_at(const PoolAddress& address);
 
 /// Removes the socket file of an address that is a path; the listener is closed.
 void forget_address(const PoolAddress& address) noexcept;
 
-/// Connects; empty where nobody listens. Throws Error(kRefused) where the listener belongs to another user.
+/// Connects; empty where nobody listens, or nobody accepts for a second although the queue is full. Throws Error(kRefused) where the listener belongs to another user.
 [[nodiscard]] UniqueFd connect_to(const PoolAddress& address);
 
 /// Waits up to `timeout_ms` for room where the socket is non-blocking and the peer is behind. Throws Error(kPoolGone)

@@ -47,6 +47,17 @@ UniqueFd listen_or_join(const std::string& address) {
                   address));
 }
 
+// A start that fails leaves no socket file.
+struct Unlisten {
+  const std::string* address;
+  explicit Unlisten(const std::string& listens_at) : address(&listens_at) {}
+  Unlisten(const Unlisten&) = delete;
+  Unlisten& operator=(const Unlisten&) = delete;
+  ~Unlisten() {
+    if (address != nullptr) forget_address(*address);
+  }
+};
+
 SupervisorOptions supervisor_options(const Config& config, const PoolOverrides& overrides, std::string address) {
   SupervisorOptions options;
   options.config = config;
@@ -83,10 +94,12 @@ int run(const RunOptions& options) {
   });
 
   if (UniqueFd listener = listen_or_join(address)) {
+    Unlisten unlisten(address);
     PoolOverrides overrides = options.overrides;
     if (!overrides.ranks && options.copies) overrides.ranks = options.copies;
     supervisor =
         std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
+    unlisten.address = nullptr;
   } else {
     spdlog::info("joining the pool of this job that runs already");
   }
@@ -116,9 +129,11 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
     on_ready(address);
     return 0;
   }
+  Unlisten unlisten(address);
   SupervisorOptions supervise = supervisor_options(options.config, options.overrides, address);
   if (options.grace_s) supervise.grace = std::chrono::seconds(*options.grace_s);
   Supervisor supervisor(io, std::move(supervise), std::move(listener));
+  unlisten.address = nullptr;
   const Signals signals(
       io,
       [&](int number, bool) {

@@ -7,13 +7,20 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstring>
 #include <feedring/error.hpp>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
@@ -85,6 +92,50 @@ TEST(ControlSocket, ReplacesTheSocketFileOfAKilledPool) {
   EXPECT_TRUE(connect_to(folder.socket()));
   forget_address(folder.socket());
   EXPECT_FALSE(std::filesystem::exists(folder.socket()));
+}
+
+TEST(ControlSocket, LeavesAFileAloneThatIsNoSocket) {
+  const PrivateFolder folder;
+  std::ofstream(folder.socket()) << "a thesis";
+  EXPECT_EQ(kind_of([&] { static_cast<void>(listen_at(folder.socket())); }), ErrorKind::kUsage);
+  EXPECT_EQ(std::filesystem::file_size(folder.socket()), 8U);
+}
+
+// Between bind and listen a socket looks like one that a dead pool left.
+TEST(ControlSocket, LetsOneOfManyWinASocketFile) {
+  const PrivateFolder folder;
+  for (int election = 0; election < 300; ++election) {
+    std::atomic<int> winners = 0;
+    std::vector<UniqueFd> sockets(4);
+    {
+      std::vector<std::jthread> voters;
+      for (UniqueFd& socket : sockets) {
+        voters.emplace_back([&] {
+          socket = listen_at(folder.socket());
+          if (socket) ++winners;
+        });
+      }
+    }
+    ASSERT_EQ(winners, 1) << "election " << election;
+  }
+}
+
+// Whoever holds a name and never accepts has a full queue soon, and connect() would wait for it for ever.
+TEST(ControlSocket, DoesNotWaitForOneWhoNeverAccepts) {
+  const PrivateFolder folder;
+  const UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strcpy(name.sun_path, folder.socket().c_str());
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<UniqueFd> queued;
+  do {
+    queued.push_back(connect_to(folder.socket()));
+  } while (queued.back() && queued.size() < 100);
+  EXPECT_LT(queued.size(), 100U);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(ControlSocket, RefusesASocketFileWhereOthersMayWrite) {
