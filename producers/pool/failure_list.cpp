@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <feedring/error.hpp>
+#include <iterator>
 
 #include "runtime/contract.hpp"
 
@@ -15,6 +17,8 @@ namespace {
 
 // After this many different files the warnings stop; the list goes on.
 constexpr std::size_t kMaxWarnings = 100;
+// Of so many turns of a slot it is known what was reported.
+constexpr std::size_t kTurns = 4;
 
 const char* word_of(int outcome) {
   switch (static_cast<contract::RowStatus>(outcome)) {
@@ -37,9 +41,17 @@ FailureList::FailureList(const std::optional<std::filesystem::path>& file) {
 
 bool FailureList::heard_before(const nlohmann::json& failure) {
   const auto number = [&](const char* key) { return failure.value(key, 0U); };
-  Heard& heard = heard_[{number("ring"), number("slot")}];
-  if (heard.turn != number("turn")) heard = {number("turn"), {}};
-  return !heard.rows.insert(number("row")).second;
+  std::deque<Heard>& turns = heard_[{number("ring"), number("slot")}];
+  auto heard = std::find_if(turns.begin(), turns.end(), [&](const Heard& h) { return h.turn == number("turn"); });
+  if (heard == turns.end()) {
+    heard = turns.insert(turns.end(), {number("turn"), {}});
+    // A report of a turn before may still be on its way in another producer's channel.
+    if (turns.size() > kTurns) {
+      turns.pop_front();
+      heard = std::prev(turns.end());
+    }
+  }
+  return !heard->rows.insert(number("row")).second;
 }
 
 void FailureList::add(const nlohmann::json& failure) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -34,8 +35,8 @@ class FailureList {
     std::uint32_t turn = 0;
     std::set<std::uint32_t> rows;
   };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Heard> heard_;  // by ring and slot, of its last turn
-  std::set<std::string> warned_;                                    // files already told about; bounded
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Heard>> heard_;  // by ring and slot, of its last turns
+  std::set<std::string> warned_;                                                // files already told about; bounded
 };
 
 }  // namespace feedring

@@ -61,6 +61,7 @@ class ProducerSet {
   bool tell(Process& process, const nlohmann::json& message, int descriptor);
   void hear(Process& process);
   void take_report(const Process& process, const nlohmann::json& said);
+  static void warn_of_nonsense(const Process& process, const std::exception& what);
   void wait_for_deaths(std::uint64_t most_ns);
   void watch_death(Process& process);
   void watch_channel(Process& process);

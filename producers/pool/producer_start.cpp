@@ -105,14 +105,15 @@ void ProducerSet::announce(const std::vector<const NodeRing*>& rings) {
 
 void ProducerSet::watch_channel(Process& process) {
   process.channel.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                             [this, &process, pid = process.pid](const boost::system::error_code& error) {
-                               if (error || stopping_ || process.pid != pid)
+                             [this, &process, pid = process.pid](const boost::system::error_code& gone) {
+                               if (gone || stopping_ || process.pid != pid)
                                  return;  // a successor has a watch of its own
                                try {
                                  if (auto message = receive_message(process.channel.native_handle(), 0))
                                    take_report(process, message->body);
-                               } catch (const Error&) {
-                                 return;  // closed: its pidfd tells the rest
+                               } catch (const Error& error) {
+                                 if (error.kind() != ErrorKind::kRefused) return;  // closed: its pidfd tells the rest
+                                 warn_of_nonsense(process, error);
                                }
                                watch_channel(process);
                              });
@@ -123,17 +124,26 @@ void ProducerSet::take_report(const Process& process, const nlohmann::json& said
   try {
     if (said.value("op", "") == "failure") callbacks_.on_failure(said);
   } catch (const nlohmann::json::exception& malformed) {
-    spdlog::warn("producer {} (pid {}) sent a report that makes no sense: {}", process.claimant, process.pid,
-                 malformed.what());
+    warn_of_nonsense(process, malformed);
   }
+}
+
+void ProducerSet::warn_of_nonsense(const Process& process, const std::exception& what) {
+  spdlog::warn("producer {} (pid {}) sent a report that makes no sense: {}", process.claimant, process.pid,
+               what.what());
 }
 
 // All that it has said and nobody has heard yet. It is dead, so that this ends.
 void ProducerSet::hear(Process& process) {
-  try {
-    while (auto message = receive_message(process.channel.native_handle(), 0)) take_report(process, message->body);
-  } catch (const Error&) {
-    // The end of it.
+  for (;;) {
+    try {
+      auto message = receive_message(process.channel.native_handle(), 0);
+      if (!message) return;
+      take_report(process, message->body);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kRefused) return;  // the end of it
+      warn_of_nonsense(process, error);
+    }
   }
 }
 

@@ -24,6 +24,9 @@ TEST(FailureList, CountsARowOfATurnOnceWhoeverReportsIt) {
   EXPECT_EQ(list.count(), 5U);
   list.add(failure(0, 2, 6, 1));
   EXPECT_EQ(list.count(), 5U);
+  list.add(failure(0, 2, 5, 2));  // late, in another producer's channel
+  list.add(failure(0, 2, 6, 1));
+  EXPECT_EQ(list.count(), 6U);
 }
 
 }  // namespace

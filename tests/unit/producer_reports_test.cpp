@@ -19,6 +19,7 @@ TEST(ProducerReports, ThatMakeNoSenseDoNotEndThePool) {
   const std::filesystem::path program = files.root() / "producer";
   files.text("producer",
              "#!/bin/bash\n"
+             "printf 'no JSON at all' >&3\n"
              "printf '{\"op\":7}' >&3\n"
              "printf '{\"op\":\"failure\",\"row\":\"x\"}' >&3\n"
              "printf '{\"op\":\"failure\",\"row\":5}' >&3\n"
