@@ -112,6 +112,27 @@ TEST(Litmus, StoreBuffering) {
   EXPECT_EQ(store_buffering(kSeqCst, kRelaxed), "forbidden");
 }
 
+// A word that nobody ever stored to brings no news, however late it is first touched.
+TEST(Litmus, AnAcquireOfAnUntouchedWordOrdersNothing) {
+  const auto asks = [](bool cells) {
+    return ends_with({[cells](Shared& s, Results&) {
+                        if (cells) machine().write_cell(0);
+                        s.x.store(1, kRelaxed);
+                        machine().moment();
+                        machine().signals |= 1;
+                      },
+                      [cells](Shared& s, Results& r) {
+                        (void)machine().await(1);
+                        (void)s.y.load(machine().choose(2) == 0 ? kRelaxed : kAcquire);
+                        if (cells) machine().read_cell(0);
+                        r.of[0] = s.x.load(kRelaxed) + 1;
+                      }},
+                     [cells](const Results& r) { return !cells && r.of[0] == 1; });
+  };
+  EXPECT_EQ(asks(false), "forbidden");
+  EXPECT_EQ(asks(true), "data race: actor 1 reads cell 0 and is not ordered after the last write");
+}
+
 // Coherence: who has seen the newer value of a word does not see the older one again.
 TEST(Litmus, CoherenceOfReads) {
   EXPECT_EQ(ends_with({[](Shared& s, Results&) { s.x.store(1, kRelaxed); },

@@ -266,9 +266,9 @@ void Machine::put(std::size_t word, std::uint64_t value, std::memory_order order
   history.older_view = history.newest_view;
   history.single_order = order == std::memory_order_seq_cst;
   for (Actor& actor : actors_) actor.view.words &= ~bit;
-  for (std::size_t w = 0; w < words_.size(); ++w) {
-    history_[w].newest_view.words &= ~bit;
-    history_[w].older_view.words &= ~bit;
+  for (History& each : history_) {  // of words that nobody touched yet, too: they bring no news of this store
+    each.newest_view.words &= ~bit;
+    each.older_view.words &= ~bit;
   }
   View& mine = actors_[current_].view;
   mine.words |= bit;
@@ -451,8 +451,8 @@ void Machine::save(Snapshot& snapshot) const {
   out.put(words_.size());
   for (std::size_t w = 0; w < words_.size(); ++w) {
     out.put(words_[w].get());
-    out.put(history_[w]);
   }
+  out.put(history_);  // also of words that are touched later: see put()
   out.put(signals);
   for (const auto& bytes : kept_) out.put(bytes.data(), bytes.size());
   for (std::size_t a = 0; a < kMaxActors; ++a) {
@@ -469,8 +469,8 @@ void Machine::restore(const Snapshot& snapshot) {
   const auto saved = in.get<std::size_t>();
   for (std::size_t w = 0; w < words_.size(); ++w) {
     words_[w].set(w < saved ? in.get<std::uint64_t>() : words_[w].initial);
-    history_[w] = w < saved ? in.get<History>() : History{};
   }
+  history_ = in.get<decltype(history_)>();
   signals = in.get<std::uint32_t>();
   for (const auto& bytes : kept_) in.get(bytes.data(), bytes.size());
   for (std::size_t a = 0; a < kMaxActors; ++a) {
