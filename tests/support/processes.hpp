@@ -27,7 +27,10 @@ struct ProcessInfo {
 
 inline std::optional<ProcessInfo> process_info(pid_t pid) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  // Not by an iterator, which throws where the process ends between the open and the read.
+  std::ostringstream read;
+  read << stream.rdbuf();
+  const std::string text = read.str();
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return std::nullopt;
