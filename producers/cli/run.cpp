@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <feedring/error.hpp>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "producers/cli/canary.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/contract.hpp"
 #include "runtime/cores.hpp"
 #include "runtime/launch_env.hpp"
+#include "runtime/message.hpp"
 #include "runtime/pool_name.hpp"
 
 namespace feedring::cli {
@@ -45,6 +47,29 @@ UniqueFd listen_or_join(const std::string& address) {
       fmt::format("the name {} of the pool is held by a process that serves nobody there, maybe another user's; "
                   "end that process, or choose another name by --address or FEEDRING_POOL",
                   address));
+}
+
+// Says what the pool serves that is joined instead of started: it may be another one than its caller thinks of.
+void tell_what_is_joined(const std::string& address) {
+  std::string serves;
+  try {
+    constexpr int kPatienceMs = 2000;
+    const UniqueFd socket = connect_to(address);
+    if (!socket) return;
+    send_message(socket.get(), {{"op", "status"}});
+    const auto reply = receive_message(socket.get(), kPatienceMs);
+    if (!reply) return;
+    throw_if_error(reply->body);
+    serves = fmt::format("process {}", reply->body.at("pid").get<pid_t>());
+    for (const auto& feed : reply->body.at("feeds")) {
+      serves += fmt::format(", feed '{}' of {} samples", feed.at("name").get<std::string>(),
+                            feed.at("samples").get<std::uint64_t>());
+    }
+  } catch (const std::exception&) {
+    return;  // it just ended, or is of another build: whoever attaches will be told
+  }
+  spdlog::warn("joining the pool at {} that runs already ({}); the data and configuration named here are not used",
+               address, serves);
 }
 
 // A start that fails leaves no socket file.
@@ -101,7 +126,7 @@ int run(const RunOptions& options) {
         std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
     unlisten.address = nullptr;
   } else {
-    spdlog::info("joining the pool of this job that runs already");
+    tell_what_is_joined(address);
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
   std::optional<Canary> canary;
@@ -126,6 +151,7 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
   const std::string address = options.address.empty() ? address_of_job() : options.address;
   UniqueFd listener = listen_or_join(address);
   if (!listener) {
+    tell_what_is_joined(address);
     on_ready(address);
     return 0;
   }
