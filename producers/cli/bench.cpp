@@ -3,6 +3,7 @@
 #include "producers/cli/bench.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,10 @@ ErrorKind kind_of(int code) {
   return ErrorKind::kPoolGone;
 }
 
+struct Interrupted {
+  int number;
+};
+
 class Bench {
  public:
   explicit Bench(const BenchOptions& options)
@@ -68,6 +73,7 @@ class Bench {
     boost::asio::steady_timer timer(io_);
     watch_warm_up(timer);
     io_.run();
+    if (signal_ != 0) throw Interrupted{signal_};
     if (supervisor_->broken()) throw Error(*supervisor_->broken());
     if (error_) throw Error(*error_);
     return std::move(result_);
@@ -210,7 +216,11 @@ class Bench {
     supervisor_->stop();
   }
 
-  void interrupted(int number) { fail(ErrorKind::kInternal, fmt::format("interrupted by signal {}", number)); }
+  void interrupted(int number) {
+    signal_ = number;
+    if (supervisor_) supervisor_->stop();
+    io_.stop();
+  }
 
   void fail(ErrorKind kind, const std::string& why) {
     if (!error_) error_.emplace(kind, why);
@@ -229,6 +239,7 @@ class Bench {
   std::unique_ptr<Supervisor> supervisor_;
   std::list<BenchRank> ranks_;
   std::optional<Error> error_;
+  int signal_ = 0;
   std::optional<Sample> warm_;
   std::uint64_t cold_first_ns_ = 0;
   std::uint64_t cpu_at_start_ = 0;
@@ -237,6 +248,18 @@ class Bench {
 
 }  // namespace
 
-BenchResult bench(const BenchOptions& options) { return Bench(options).run(); }
+BenchResult bench(const BenchOptions& options) {
+  try {
+    return Bench(options).run();
+  } catch (const Interrupted& interrupted) {
+    // All is cleaned up; now as everything else that a signal ends, so that a shell sees it.
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, interrupted.number);
+    ::raise(interrupted.number);
+    ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);  // Signals had it blocked: here it comes
+    throw Error(ErrorKind::kInternal, fmt::format("interrupted by signal {}", interrupted.number));
+  }
+}
 
 }  // namespace feedring::cli

@@ -141,6 +141,13 @@ TEST_F(Pool, ThatRanksStartServesThemAllAndEndsAfterThem) {
   EXPECT_TRUE(eventually([&] { return !lives(supervisors[0]); }, kGoneWithin));
 }
 
+TEST_F(Pool, OfABenchmarkEndsWithTheSignalThatEndedIt) {
+  Program bench = feedring({"bench", "-c", config(), "--seconds", "60", "--producers", "1"});
+  ASSERT_TRUE(eventually([&] { return children_of(bench.pid()).size() == 2; })) << "a producer and a rank";
+  bench.kill(SIGINT);
+  EXPECT_EQ(bench.wait(kGoneWithin), 128 + SIGINT) << bench.err();
+}
+
 TEST_F(Pool, OfABenchmarkThatIsKilledAtAnyMomentLeavesNobody) {
   for (const int ms : {1, 5, 10, 15, 20, 30, 45, 70, 120}) {
     Program bench = feedring({"bench", "-c", config(), "--seconds", "60", "--producers", "2", "--ranks", "2"});
