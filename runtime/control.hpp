@@ -36,7 +36,8 @@ using PoolAddress = std::string;
 /// Removes the socket file of an address that is a path; the listener is closed.
 void forget_address(const PoolAddress& address) noexcept;
 
-/// Connects; empty where nobody listens, or nobody accepts for a second although the queue is full. Throws Error(kRefused) where the listener belongs to another user.
+/// Connects; empty where nobody listens, or nobody accepts for a second although the queue is full. Throws
+/// Error(kRefused) where the listener belongs to another user.
 [[nodiscard]] UniqueFd connect_to(const PoolAddress& address);
 
 /// Waits up to `timeout_ms` for room where the socket is non-blocking and the peer is behind. Throws Error(kPoolGone)
