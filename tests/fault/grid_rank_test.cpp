@@ -25,6 +25,9 @@ class GridOfRanks : public GridScene {
   }
   [[nodiscard]] bool seeks() const { return GetParam().way == Way::kCancel || GetParam().way == Way::kSweep; }
 
+  /// Fast producers would never let it sleep: they stand still until it was met.
+  [[nodiscard]] static bool sleeps() { return std::string_view(GetParam().point).starts_with("sleep"); }
+
   /// Producers stand still, and a process of rank 0 has died that offered every slot: where the next one goes on, none
   /// of them is wanted. Returns the producers.
   [[nodiscard]] std::vector<pid_t> leave_unwanted_offers(pid_t supervisor) const {
@@ -60,7 +63,9 @@ TEST_P(GridOfRanks, GoesOnInTheNextProcessAsIfNothingHadHappened) {
   for (const char action : cell.actions) {
     SCOPED_TRACE(action_word(action));
     const pid_t supervisor = start();
-    const std::vector<pid_t> stopped = seeks() ? leave_unwanted_offers(supervisor) : std::vector<pid_t>();
+    const std::vector<pid_t> stopped = seeks()    ? leave_unwanted_offers(supervisor)
+                                       : sleeps() ? hold_producers(supervisor)
+                                                  : std::vector<pid_t>();
     std::string state = seeks() ? expected[0][kSought - 1]["state"].get<std::string>() : "";
     Batches had(expected[0].begin(), expected[0].begin() + (seeks() ? kSought : 0));
 
@@ -72,6 +77,9 @@ TEST_P(GridOfRanks, GoesOnInTheNextProcessAsIfNothingHadHappened) {
       bool ended = life == faults.size();
       if (!ended) {
         ended = live(zero, action, number, life + 1 == faults.size());
+        if (sleeps()) {
+          for (const pid_t producer : stopped) ::kill(producer, SIGCONT);
+        }
       } else {
         for (const pid_t producer : stopped) ::kill(producer, SIGCONT);
       }
