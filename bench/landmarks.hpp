@@ -41,6 +41,12 @@ inline cpu_set_t allowed() {
   return all;
 }
 
+/// Looks until done() is true, as everybody here waits, so that the landmarks and the ring poll alike.
+template <class Done>
+void spin_until(Done&& done) {
+  while (!done()) spin_pause();
+}
+
 /// A child process that runs `body`; the destructor waits for its end.
 class Child {
  public:

@@ -74,8 +74,7 @@ double bare_line(Beside beside) {
   const Child peer([&] {
     pin(kAll, 1);
     for (std::uint64_t n = 1; n < std::uint64_t{2} * kAllTrips; n += 2) {
-      while (lines.word.load(std::memory_order_acquire) != n) {
-      }
+      spin_until([&] { return lines.word.load(std::memory_order_acquire) == n; });
       for (const auto& part : ticket)
         if (beside != Beside::kNothing) benchmark::DoNotOptimize(part.load(std::memory_order_relaxed));
       lines.word.store(n + 1, std::memory_order_release);
@@ -86,8 +85,7 @@ double bare_line(Beside beside) {
     for (auto& part : ticket)
       if (beside != Beside::kNothing) part.store(n, std::memory_order_relaxed);
     lines.word.store(n, std::memory_order_release);
-    while (lines.word.load(std::memory_order_acquire) != n + 1) {
-    }
+    spin_until([&] { return lines.word.load(std::memory_order_acquire) == n + 1; });
     n += 2;
   });
 }
@@ -103,15 +101,17 @@ double hand_off(bool there_only) {
     pin(kAll, 1);
     const Mapping mapping = segment.map();
     const BenchRing ring = segment.ring(mapping);
-    for (std::uint32_t trip = 0; trip < kAllTrips;) {
+    for (std::uint32_t trip = 0; trip < kAllTrips; ++trip) {
       const std::uint32_t slot = trip % kSlots;
-      const SlotWord word = ring.slot(slot);
-      if (word.phase != Phase::kOffered || word.turn != trip / kSlots + 1) continue;
-      if (!there_only && !ring.claim(slot, 0, 1, word)) continue;
+      SlotWord word{};
+      spin_until([&] {
+        word = ring.slot(slot);
+        return word.phase == Phase::kOffered && word.turn == trip / kSlots + 1;
+      });
+      if (!there_only && !ring.claim(slot, 0, 1, word)) std::abort();
       benchmark::DoNotOptimize(ring.ticket(slot));
-      ++trip;
       if (there_only) {
-        answer.store(trip, std::memory_order_release);
+        answer.store(trip + 1, std::memory_order_release);
       } else {
         ring.finish(slot, 0, word.turn);
       }
@@ -127,8 +127,8 @@ double hand_off(bool there_only) {
       ring.lease((trip - 2) % kSlots);
       ring.release((trip - 2) % kSlots);
     }
-    while (there_only ? answer.load(std::memory_order_acquire) != trip : !ring.full(ring.slot(slot))) {
-    }
+    spin_until(
+        [&] { return there_only ? answer.load(std::memory_order_acquire) == trip : ring.full(ring.slot(slot)); });
   });
 }
 
@@ -140,19 +140,15 @@ struct TwoQueues {
     pin(kAll, 1);
     std::uint64_t value = 0;
     for (std::uint32_t trip = 0; trip < kAllTrips; ++trip) {
-      while (!there.pop(value)) {
-      }
-      while (!back.push(value)) {
-      }
+      spin_until([&] { return there.pop(value); });
+      spin_until([&] { return back.push(value); });
     }
   }
   double ask() {
     std::uint64_t value = 0;
     return trip_ns([&] {
-      while (!there.push(value)) {
-      }
-      while (!back.pop(value)) {
-      }
+      spin_until([&] { return there.push(value); });
+      spin_until([&] { return back.pop(value); });
     });
   }
 };

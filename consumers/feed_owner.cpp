@@ -22,7 +22,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr std::uint32_t kSleeper = 0;                      // the ring's ready event has one: the owner
 constexpr std::uint64_t kLookAfterNs = kSleepSliceNs / 2;  // a system call: not for every short wait
 constexpr std::uint64_t kLongestTickNs = 1'000'000'000;    // more passed: this process was stopped, which is no wait
-constexpr int kSpins = 200;                                // some microseconds, the price of a sleep and a wake
+constexpr int kSpins = 100;                                // some microseconds, the price of a sleep and a wake
 
 std::shared_ptr<RingMemory> map(const Attachment& attachment, std::shared_ptr<Device> device) {
   const FeedInfo& info = attachment.info;
@@ -174,6 +174,7 @@ std::uint32_t FeedOwner::sleep_until_ready(std::chrono::milliseconds deadline) {
     const auto slot = table_.next_slot();
     for (int spin = 0; slot && spin < kSpins; ++spin) {
       if (table_.ready(*slot)) return *slot;
+      spin_pause();
     }
     if (table_.user_holds_all()) {
       throw Error(
