@@ -3,10 +3,10 @@
 // offsets and the meaning of words; it depends on nothing but <atomic>. ring.hpp holds the moves.
 //
 //  ring segment: one memfd, one ring, one owner (a rank); P producers fill it
-//  ┌────────────┬───────────────────────────────┬──────────────────────────────────────────────┐
-//  │ RingHeader │ control of slot 0 … slot S-1  │ payload of slot 0 … slot S-1 (page aligned)  │
-//  │   4096 B   │ word · ticket · T task words  │ images · labels · sample_ids · valid · status│
-//  └────────────┴─── T failure records ─────────┴──────────────────────────────────────────────┘
+//  ┌────────────┬──────────────────┬──────────────┬─────────────────┬──────────────────────────────────────────────┐
+//  │ RingHeader │ S slot controls  │ S·T task     │ S·T failure     │ payload of slot 0 … slot S-1 (page aligned)  │
+//  │   4096 B   │ (word · ticket)  │ lines        │ records         │ images · labels · sample_ids · valid · status│
+//  └────────────┴──────────────────┴──────────────┴─────────────────┴──────────────────────────────────────────────┘
 //
 //  pool segment: one memfd a pool
 //  ┌────────────┬────────────────────────────────────────┐
@@ -36,8 +36,9 @@
 
 namespace feedring::contract {
 
-inline constexpr std::uint32_t kProtocol = 1;   ///< raise it when the meaning of a word changes and no size does
+inline constexpr std::uint32_t kProtocol = 2;   ///< raise it when the meaning of a word changes and no size does
 inline constexpr std::size_t kLine = 64;        ///< a writer's hot words have cache lines of their own
+inline constexpr std::size_t kLinePair = 128;   ///< what x86 prefetchers fetch together: who spins on one line has both
 inline constexpr std::size_t kPage = 4096;      ///< segments and payloads are laid out in these
 inline constexpr std::uint32_t kMaxTasks = 32;  ///< the width of `done`
 inline constexpr std::uint32_t kMaxSlots = 1024;
@@ -137,7 +138,7 @@ enum class RowStatus : std::uint8_t {
 /// be read as a hint (choosing what to claim, reading files ahead): then any word may be old or of another turn, which
 /// is why each is an atomic; all accesses are relaxed, the slot word orders them.
 template <template <class> class Atom>
-struct alignas(kLine) Ticket {
+struct Ticket {
   Atom<std::uint64_t> sequence;  ///< counts up by one from ticket to ticket; delivery follows it
   Atom<std::uint64_t> plan;      ///< stale when the ring's plan id is larger
   Atom<std::uint64_t> seed;
@@ -179,9 +180,10 @@ struct RingShape {
   std::uint32_t tasks;  ///< T of each slot
   std::uint32_t rows;   ///< B of each slot
   std::uint32_t tensors;
-  std::uint64_t control_offset;  ///< slot 0's control block
-  std::uint64_t control_stride;
-  std::uint64_t payload_offset;  ///< slot 0's payload
+  std::uint64_t slots_offset;     ///< slot 0's control; the others follow
+  std::uint64_t tasks_offset;     ///< the line of task 0 of slot 0; task k of slot s is number s·T + k
+  std::uint64_t failures_offset;  ///< the failure record of task 0 of slot 0; numbered like the task lines
+  std::uint64_t payload_offset;   ///< slot 0's payload
   std::uint64_t payload_stride;
   TensorEntry tensor[kMaxTensors];
 };
@@ -204,11 +206,12 @@ struct RingHeader {
   Atom<std::uint64_t> futex_calls;
 };
 
-/// A slot's control block; T task words and T failure records follow it.
+/// A slot's word and what its owner wants in it, in one line: who sees the offer has the ticket. Task words lie
+/// elsewhere, so that a claim takes no line from those who look for offers.
 template <template <class> class Atom>
-struct SlotControl {
-  alignas(kLine) Atom<std::uint64_t> word;
-  alignas(kLine) Ticket<Atom> ticket;
+struct alignas(kLinePair) SlotControl {
+  Atom<std::uint64_t> word;
+  Ticket<Atom> ticket;
 };
 template <template <class> class Atom>
 struct alignas(kLine) TaskLine {
@@ -298,7 +301,9 @@ constexpr std::uint64_t fingerprint() noexcept {
                                  offsetof(Header, plan),
                                  offsetof(Header, ready),
                                  offsetof(Header, batches),
+                                 offsetof(RingShape, tasks_offset),
                                  offsetof(RingShape, tensor),
+                                 offsetof(SlotControl<std::atomic>, ticket),
                                  offsetof(T, plan),
                                  offsetof(T, first),
                                  offsetof(T, rows),
@@ -318,8 +323,10 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 static_assert(sizeof(std::atomic<std::uint64_t>) == 8 && sizeof(std::atomic<std::uint32_t>) == 4,
               "atomics lie in shared memory as their plain types do");
 static_assert(sizeof(RingHeader<std::atomic>) <= kPage, "slot control begins on the second page");
-static_assert(sizeof(Ticket<std::atomic>) == kLine && sizeof(Event<std::atomic>) == kLine, "one line each");
-static_assert(sizeof(SlotControl<std::atomic>) == 2 * kLine, "word and ticket, a line each");
+static_assert(sizeof(Event<std::atomic>) == kLine, "one line");
+static_assert(offsetof(SlotControl<std::atomic>, ticket) + sizeof(Ticket<std::atomic>) <= kLine,
+              "one line crosses from owner to producer, not two");
+static_assert(sizeof(SlotControl<std::atomic>) == kLinePair, "who spins on a slot does not take its neighbour's line");
 static_assert(sizeof(TaskLine<std::atomic>) == kLine, "two producers never write one line");
 static_assert(sizeof(FailureRecord) == 512, "a whole number of lines");
 static_assert(SlotWord{}.pack() == 0 && TaskWord{}.pack() == 0, "all-zero memory is a valid empty ring");

@@ -22,7 +22,7 @@ inline void spin_pause() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm("yield" ::: "memory");
 #endif
 }
 

@@ -53,8 +53,7 @@ class Ring {
     return base_ + shape_.payload_offset + slot * shape_.payload_stride;
   }
   [[nodiscard]] contract::FailureRecord& failure(std::uint32_t slot, std::uint32_t task) const noexcept {
-    auto* first = control(slot) + sizeof(contract::SlotControl<Atom>) + shape_.tasks * sizeof(contract::TaskLine<Atom>);
-    return reinterpret_cast<contract::FailureRecord*>(first)[task];
+    return reinterpret_cast<contract::FailureRecord*>(base_ + shape_.failures_offset)[slot * shape_.tasks + task];
   }
 
   /// The slot word. Acquire: A1 for who claims next, A2 for the owner that finds all bits, A3 for the owner that finds
@@ -234,15 +233,11 @@ class Ring {
   [[nodiscard]] static TaskWord open_task(SlotWord word) noexcept {
     return {(word.turn - 1) & contract::kTurnMask, contract::kNobody};
   }
-  [[nodiscard]] std::byte* control(std::uint32_t slot) const noexcept {
-    return base_ + shape_.control_offset + slot * shape_.control_stride;
-  }
   [[nodiscard]] contract::SlotControl<Atom>& control_of(std::uint32_t slot) const noexcept {
-    return *reinterpret_cast<contract::SlotControl<Atom>*>(control(slot));
+    return reinterpret_cast<contract::SlotControl<Atom>*>(base_ + shape_.slots_offset)[slot];
   }
   [[nodiscard]] Atom<std::uint64_t>& task_word(std::uint32_t slot, std::uint32_t task) const noexcept {
-    auto* lines = control(slot) + sizeof(contract::SlotControl<Atom>);
-    return reinterpret_cast<contract::TaskLine<Atom>*>(lines)[task].word;
+    return reinterpret_cast<contract::TaskLine<Atom>*>(base_ + shape_.tasks_offset)[slot * shape_.tasks + task].word;
   }
   /// The slot word in another phase, for who alone may write it now.
   [[nodiscard]] std::uint64_t in_phase(std::uint32_t slot, Phase phase) const noexcept {

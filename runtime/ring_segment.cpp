@@ -20,9 +20,13 @@ constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > kMaxBytes / b ? kMaxBytes + 1 : a * b;
 }
 
-std::uint64_t control_stride(std::uint32_t tasks) {
-  return sizeof(contract::SlotControl<std::atomic>) +
-         tasks * (sizeof(contract::TaskLine<std::atomic>) + sizeof(contract::FailureRecord));
+// Where the parts before the payloads lie, and where the payloads begin; slots and tasks are within their limits.
+void lay_out_control(contract::RingShape& shape) {
+  shape.slots_offset = contract::kPage;
+  shape.tasks_offset = shape.slots_offset + shape.slots * sizeof(contract::SlotControl<std::atomic>);
+  const std::uint64_t tasks = std::uint64_t{shape.slots} * shape.tasks;
+  shape.failures_offset = shape.tasks_offset + tasks * sizeof(contract::TaskLine<std::atomic>);
+  shape.payload_offset = round_up(shape.failures_offset + tasks * sizeof(contract::FailureRecord), contract::kPage);
 }
 
 // Elements of one row.
@@ -119,9 +123,7 @@ contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::
     shape.tensors = static_cast<std::uint32_t>(t + 1);
     offset = round_up(offset + rows * shape.tensor[t].row_bytes, contract::kLine);
   }
-  shape.control_offset = contract::kPage;
-  shape.control_stride = control_stride(tasks);
-  shape.payload_offset = round_up(shape.control_offset + slots * shape.control_stride, contract::kPage);
+  lay_out_control(shape);
   shape.payload_stride = round_up(offset, contract::kPage);
   shape.bytes = shape.payload_offset + slots * shape.payload_stride;
   if (shape.bytes > kMaxBytes) {
@@ -162,11 +164,13 @@ contract::RingShape read_ring_shape(std::span<const std::byte> memory) {
   if (shape.tasks < 1 || shape.tasks > contract::kMaxTasks) refuse("number of tasks", contract::kMaxTasks, shape.tasks);
   if (shape.rows < 1) refuse("number of rows", 1, shape.rows);
   if (shape.tensors > contract::kMaxTensors) refuse("number of tensors", contract::kMaxTensors, shape.tensors);
-  if (shape.control_offset != contract::kPage) refuse("control offset", contract::kPage, shape.control_offset);
-  if (shape.control_stride != control_stride(shape.tasks))
-    refuse("control stride", control_stride(shape.tasks), shape.control_stride);
-  const std::uint64_t payload = round_up(shape.control_offset + shape.slots * shape.control_stride, contract::kPage);
-  if (shape.payload_offset != payload) refuse("payload offset", payload, shape.payload_offset);
+  contract::RingShape want = shape;
+  lay_out_control(want);
+  if (shape.slots_offset != want.slots_offset) refuse("slots' offset", want.slots_offset, shape.slots_offset);
+  if (shape.tasks_offset != want.tasks_offset) refuse("tasks' offset", want.tasks_offset, shape.tasks_offset);
+  if (shape.failures_offset != want.failures_offset)
+    refuse("failures' offset", want.failures_offset, shape.failures_offset);
+  if (shape.payload_offset != want.payload_offset) refuse("payload offset", want.payload_offset, shape.payload_offset);
   std::uint64_t offset = 0;
   for (std::uint32_t t = 0; t < shape.tensors; ++t) {
     contract::TensorEntry& entry = shape.tensor[t];
@@ -176,7 +180,8 @@ contract::RingShape read_ring_shape(std::span<const std::byte> memory) {
   }
   const std::uint64_t stride = round_up(offset, contract::kPage);
   if (shape.payload_stride != stride) refuse("payload stride", stride, shape.payload_stride);
-  if (shape.bytes != payload + shape.slots * stride) refuse("length", payload + shape.slots * stride, shape.bytes);
+  const std::uint64_t bytes = shape.payload_offset + shape.slots * stride;
+  if (shape.bytes != bytes) refuse("length", bytes, shape.bytes);
   return shape;
 }
 

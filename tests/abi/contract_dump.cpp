@@ -21,6 +21,7 @@ std::string dump_contract() {
   VALUE(kRingMagic);
   VALUE(kPoolMagic);
   VALUE(kLine);
+  VALUE(kLinePair);
   VALUE(kPage);
   VALUE(kMaxTasks);
   VALUE(kMaxSlots);
@@ -69,8 +70,9 @@ std::string dump_contract() {
   FIELD(RingShape, tasks);
   FIELD(RingShape, rows);
   FIELD(RingShape, tensors);
-  FIELD(RingShape, control_offset);
-  FIELD(RingShape, control_stride);
+  FIELD(RingShape, slots_offset);
+  FIELD(RingShape, tasks_offset);
+  FIELD(RingShape, failures_offset);
   FIELD(RingShape, payload_offset);
   FIELD(RingShape, payload_stride);
   FIELD(RingShape, tensor);

@@ -62,12 +62,12 @@ class Scene {
     const contract::RingShape& shape = ring_.shape();
     switch (input.below(4)) {
       case 0: at = ring_map_.data() + words(0, ring_map_.size()); break;
-      case 1: at = ring_map_.data() + words(shape.control_offset, shape.payload_offset); break;
+      case 1: at = ring_map_.data() + words(shape.slots_offset, shape.payload_offset); break;
       case 2: at = pool_map_.data() + words(0, pool_map_.size()); break;
       default: {
         // A slot word that differs little from what is there.
         const std::uint32_t slot = where % kSlots;
-        at = ring_map_.data() + shape.control_offset + slot * shape.control_stride;
+        at = ring_map_.data() + shape.slots_offset + slot * sizeof(contract::SlotControl<std::atomic>);
         std::uint64_t word = ring_.slot(slot).pack() ^ (std::uint64_t{1} << (value % 64));
         std::memcpy(at, &word, sizeof word);
         return;

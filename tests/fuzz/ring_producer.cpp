@@ -46,7 +46,7 @@ class Scene {
     const std::uint32_t slot = input.below(kSlots);
     switch (input.below(8)) {
       case 0: scribble(input, 0, shape_.payload_offset); break;
-      case 1: scribble(input, shape_.control_offset, shape_.payload_offset); break;
+      case 1: scribble(input, shape_.slots_offset, shape_.payload_offset); break;
       case 2: {
         Want want{input.take<std::uint8_t>(), 0, 0, input.below(3), input.below(16), input.below(kRows + 2), kRows};
         if (input.below(8) == 0) want.first = input.take<std::uint64_t>();

@@ -100,12 +100,13 @@ class RingWorld : public World {
       it.make_quiet(&header.next, &header.ready);  // hints of the chooser
       if (set_.seeks == 0 && set_.rank_deaths == 0) it.make_quiet(&header.plan, &header.next);
       for (std::uint32_t s = 0; s < set_.slots; ++s) {
-        std::byte* control = base + shape_.control_offset + s * shape_.control_stride;
-        auto& ticket = reinterpret_cast<contract::SlotControl<Atom>*>(control)->ticket;
-        it.name(control, &ticket, fmt::format("ring {} slot {}", r, s));
+        auto& control = reinterpret_cast<contract::SlotControl<Atom>*>(base + shape_.slots_offset)[s];
+        auto& ticket = control.ticket;
+        it.name(&control, &ticket, fmt::format("ring {} slot {}", r, s));
         it.name(&ticket, &ticket + 1, fmt::format("ring {} slot {} ticket", r, s));
         it.make_quiet(&ticket, &ticket + 1);  // a hint for the chooser; else read under a claim, where nobody writes
-        it.name(&ticket + 1, control + shape_.control_stride, fmt::format("ring {} slot {} tasks", r, s));
+        auto* lines = reinterpret_cast<contract::TaskLine<Atom>*>(base + shape_.tasks_offset) + s * shape_.tasks;
+        it.name(lines, lines + shape_.tasks, fmt::format("ring {} slot {} tasks", r, s));
         it.keep({rings_[r].payload(s), 64});
         it.keep({rings_[r].payload(s) + shape_.tensor[1].offset, 8});
       }
@@ -211,7 +212,8 @@ class RingWorld : public World {
   /// A slot word as it is, without an access of the machine.
   [[nodiscard]] contract::SlotWord peek(std::uint32_t r, std::uint32_t slot) const {
     std::uint64_t word;
-    std::memcpy(&word, shared_.get() + r * shape_.bytes + shape_.control_offset + slot * shape_.control_stride, 8);
+    std::memcpy(&word,
+                shared_.get() + r * shape_.bytes + shape_.slots_offset + slot * sizeof(contract::SlotControl<Atom>), 8);
     return contract::SlotWord::unpack(word);
   }
   [[nodiscard]] Memory::Pool& pool() const {

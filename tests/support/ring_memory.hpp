@@ -34,13 +34,14 @@ class RingMemory {
   [[nodiscard]] std::atomic<std::uint64_t>& slot_word(std::uint32_t slot) const { return control(slot).word; }
   [[nodiscard]] contract::Ticket<std::atomic>& ticket(std::uint32_t slot) const { return control(slot).ticket; }
   [[nodiscard]] std::atomic<std::uint64_t>& task_word(std::uint32_t slot, std::uint32_t task) const {
-    return reinterpret_cast<contract::TaskLine<std::atomic>*>(&control(slot) + 1)[task].word;
+    return reinterpret_cast<contract::TaskLine<std::atomic>*>(base_.get() +
+                                                              shape_.tasks_offset)[slot * shape_.tasks + task]
+        .word;
   }
 
  private:
   [[nodiscard]] contract::SlotControl<std::atomic>& control(std::uint32_t slot) const {
-    return *reinterpret_cast<contract::SlotControl<std::atomic>*>(base_.get() + shape_.control_offset +
-                                                                  slot * shape_.control_stride);
+    return reinterpret_cast<contract::SlotControl<std::atomic>*>(base_.get() + shape_.slots_offset)[slot];
   }
 
   contract::RingShape shape_;

@@ -204,7 +204,7 @@ TEST(Feed, DoesNotFollowASlotWordThatAPeerOverwrote) {
   pool.start();
   Feed feed = Feed::attach(pool.options());
   pool.wait_ready(2);
-  auto* control = pool.ring.payload(0) - pool.ring.shape().payload_offset + pool.ring.shape().control_offset;
+  auto* control = pool.ring.payload(0) - pool.ring.shape().payload_offset + pool.ring.shape().slots_offset;
   reinterpret_cast<contract::SlotControl<std::atomic>*>(control)->word.store(~0ULL);
   EXPECT_EQ(error_of([&] { (void)feed.next(); }).kind(), ErrorKind::kInternal);
 }

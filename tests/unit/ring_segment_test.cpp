@@ -27,9 +27,10 @@ RingShape small_shape() { return lay_out_ring(2, 2, 3, image_feed_tensors(5, 7, 
 
 TEST(LayOutRing, PutsEachPartWhereTheArithmeticSays) {
   const RingShape shape = small_shape();
-  EXPECT_EQ(shape.control_offset, 4096U);
-  EXPECT_EQ(shape.control_stride, 64U + 64U + 2 * 64U + 2 * 512U) << "word, ticket, 2 task words, 2 failure records";
-  EXPECT_EQ(shape.payload_offset, 8192U) << "4096 + 2 * 1280, rounded up to a page";
+  EXPECT_EQ(shape.slots_offset, 4096U);
+  EXPECT_EQ(shape.tasks_offset, 4096U + 2 * 128U) << "2 slots of two lines each";
+  EXPECT_EQ(shape.failures_offset, 4352U + 4 * 64U) << "a line for each task of each slot";
+  EXPECT_EQ(shape.payload_offset, 8192U) << "4608 + 4 * 512, rounded up to a page";
   ASSERT_EQ(shape.tensors, 5U);
   const std::uint64_t row_bytes[] = {105, 8, 8, 1, 1};
   const std::uint64_t offsets[] = {0, 320, 384, 448, 512};  // 3 * 105 = 315 and 3 * 8 = 24, rounded up to 64
@@ -126,10 +127,12 @@ TEST(ReadRingShape, RefusesEachFieldThatIsNotAsItMustBe) {
       [](Header& h) { h.shape.rows = ~0U; },
       [](Header& h) { h.shape.tensors = 13; },
       [](Header& h) { h.shape.tensors = ~0U; },
-      [](Header& h) { h.shape.control_offset = 0; },
-      [](Header& h) { h.shape.control_offset += 64; },
-      [](Header& h) { h.shape.control_stride -= 64; },
-      [](Header& h) { h.shape.control_stride = 0; },
+      [](Header& h) { h.shape.slots_offset = 0; },
+      [](Header& h) { h.shape.slots_offset += 64; },
+      [](Header& h) { h.shape.tasks_offset = h.shape.slots_offset; },
+      [](Header& h) { h.shape.tasks_offset = ~0ULL; },
+      [](Header& h) { h.shape.failures_offset -= 64; },
+      [](Header& h) { h.shape.failures_offset = 0; },
       [](Header& h) { h.shape.payload_offset = 4096; },
       [](Header& h) { h.shape.payload_offset = ~0ULL; },
       [](Header& h) { h.shape.payload_stride = 0; },
@@ -196,7 +199,10 @@ TEST(ReadRingShape, EndsANameThatItsWriterDidNotEnd) {
 bool stays_inside(const RingShape& shape, std::uint64_t bytes) {
   using Wide = unsigned __int128;
   const Wide payload_end = Wide{shape.payload_offset} + Wide{shape.slots} * shape.payload_stride;
-  if (Wide{shape.control_offset} + Wide{shape.slots} * shape.control_stride > shape.payload_offset) return false;
+  const Wide tasks = Wide{shape.slots} * shape.tasks;
+  if (Wide{shape.slots_offset} + Wide{shape.slots} * 128 > shape.tasks_offset) return false;
+  if (Wide{shape.tasks_offset} + tasks * 64 > shape.failures_offset) return false;
+  if (Wide{shape.failures_offset} + tasks * 512 > shape.payload_offset) return false;
   if (payload_end > bytes || shape.tensors > contract::kMaxTensors) return false;
   for (std::uint32_t t = 0; t < shape.tensors; ++t) {
     const TensorEntry& entry = shape.tensor[t];

@@ -246,7 +246,7 @@ TEST(Full, IsNotSaidOfBitsThatNoTaskHas) {
   EXPECT_FALSE(memory.ring().full({1, Phase::kOffered, 0b101}));
 }
 
-TEST(Failure, HasARecordOfItsOwnForEachTaskBehindTheTaskWords) {
+TEST(Failure, HasARecordOfItsOwnForEachTaskBehindTheTaskLines) {
   const RingMemory memory(2, 3);
   const Ring<> ring = memory.ring();
   std::vector<std::byte*> places;
@@ -254,13 +254,10 @@ TEST(Failure, HasARecordOfItsOwnForEachTaskBehindTheTaskWords) {
     for (std::uint32_t task = 0; task < 3; ++task) {
       places.push_back(reinterpret_cast<std::byte*>(&ring.failure(slot, task)));
     }
-  // Two lines of slot control and three task words come before; 512 bytes a record.
-  const std::byte* control = memory.bytes().data() + memory.shape().control_offset;
-  const auto stride = static_cast<std::ptrdiff_t>(memory.shape().control_stride);
-  for (std::ptrdiff_t slot = 0; slot < 2; ++slot)
-    for (std::ptrdiff_t task = 0; task < 3; ++task) {
-      EXPECT_EQ(places[static_cast<std::size_t>(slot * 3 + task)] - control, slot * stride + 5 * 64 + task * 512);
-    }
+  // Before them lie the header's page, two slot controls of a pair of lines each, and six task lines.
+  for (std::size_t each = 0; each < 6; ++each) {
+    EXPECT_EQ(places[each] - memory.bytes().data(), static_cast<std::ptrdiff_t>(4096 + 2 * 128 + 6 * 64 + each * 512));
+  }
 }
 
 }  // namespace
