@@ -6,6 +6,10 @@
 #include <new>
 #include <utility>
 
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>  // its macros put this processor's widest instructions behind the names used below
+#endif
+
 namespace feedring {
 
 static_assert(std::endian::native == std::endian::little, "ordinal and label are hashed as they lie in memory");
@@ -35,8 +39,9 @@ void StreamDigest::add(std::uint64_t ordinal, std::int64_t label, const std::byt
   sum_ += static_cast<unsigned __int128>(hash.high64) << 64 | hash.low64;
 }
 
-std::string StreamDigest::take() {
-  const unsigned __int128 sum = std::exchange(sum_, 0);
+StreamDigest::Sum StreamDigest::take() noexcept { return std::exchange(sum_, 0); }
+
+std::string StreamDigest::text(Sum sum) {
   char text[33];
   std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(sum >> 64),
                 static_cast<unsigned long long>(sum & ~0ULL));

@@ -22,15 +22,18 @@ class StreamDigest {
   /// Adds one sample, pixels as they lie in memory.
   void add(std::uint64_t ordinal, std::int64_t label, const std::byte* pixels, std::size_t bytes);
 
-  /// 32 hexadecimal digits, most significant first; starts anew.
-  [[nodiscard]] std::string take();
+  using Sum = unsigned __int128;
+  /// What was added since the last time.
+  [[nodiscard]] Sum take() noexcept;
+  /// 32 hexadecimal digits, most significant first.
+  [[nodiscard]] static std::string text(Sum sum);
 
  private:
   struct Free {
     void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
   };
   std::unique_ptr<XXH3_state_t, Free> state_;
-  unsigned __int128 sum_ = 0;
+  Sum sum_ = 0;
 };
 
 }  // namespace feedring
