@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <feedring/error.hpp>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -26,6 +27,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kRetry{20};
 // How long a restarted rank waits for the process before it to die, which may be freeing a GPU.
 constexpr milliseconds kPredecessorPatience{5000};
+// The supervisor answers between two things of its own, none of which takes long.
+constexpr milliseconds kDetachPatience{5000};
+
+// How often the program is asked whether to go on waiting.
+constexpr milliseconds kIdle{100};
 
 double seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -45,9 +51,15 @@ Target find_target(const FeedOptions& options, const Environment& environment, c
                 "no pool is known to this rank: start it under `feedring run`, set FEEDRING_POOL to a "
                 "running pool, or set FEEDRING_CONFIG to a configuration from which to start one");
   }
-  PoolAddress address = pool_name(environment, launch, ::geteuid(), process_identity());
-  PoolStarter starter(config, address);
+  PoolAddress address = pool_name(environment, launch, ::geteuid(), process_identity(), options.pool_key);
+  PoolStarter starter(config, address,
+                      options.command.empty() ? find_command() : std::filesystem::path(options.command));
   return {std::move(address), std::move(starter)};
+}
+
+void pause(const FeedOptions& options) {
+  if (options.idle) options.idle();
+  std::this_thread::sleep_for(kRetry);
 }
 
 /// A connection to the pool; waits for one that is still starting.
@@ -62,7 +74,18 @@ UniqueFd connect(Target& target, const FeedOptions& options, Clock::time_point d
                       "running on this node, as this user?",
                       options.name, target.address, seconds(options.attach_deadline)));
     }
-    std::this_thread::sleep_for(kRetry);
+    pause(options);
+  }
+}
+
+/// The answer, or nullopt at the deadline.
+std::optional<Message> wait_for_answer(int socket, const FeedOptions& options, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+    const auto slice = std::clamp(left, milliseconds(0), kIdle);
+    if (auto reply = receive_message(socket, static_cast<int>(slice.count()))) return reply;
+    if (left <= slice) return std::nullopt;
+    if (options.idle) options.idle();
   }
 }
 
@@ -78,8 +101,7 @@ std::optional<Attachment> ask(int socket, const FeedOptions& options, const Laun
   fault_point("attach, with a connection");
   send_message(socket, request);
   fault_point("attach, after the request");
-  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-  auto reply = receive_message(socket, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
+  auto reply = wait_for_answer(socket, options, deadline);
   if (!reply) {
     throw Error(ErrorKind::kDeadline, fmt::format("feed '{}', rank {}: the pool listens but did not answer within {} s",
                                                   options.name, launch.rank, seconds(options.attach_deadline)));
@@ -102,13 +124,34 @@ Attachment attach_to_pool(const FeedOptions& options, const Environment& environ
   for (;;) {
     const UniqueFd socket = connect(target, options, deadline);
     try {
-      if (auto attachment = ask(socket.get(), options, launch, deadline, patience)) return std::move(*attachment);
-      std::this_thread::sleep_for(kRetry);
+      if (auto attachment = ask(socket.get(), options, launch, deadline, patience)) {
+        attachment->info.pool = target.address;
+        return std::move(*attachment);
+      }
+      pause(options);
     } catch (const Error& error) {
       // A pool that ranks start ends by itself; this one may have been about to. The next one is ours to start.
       if (error.kind() != ErrorKind::kPoolGone || !target.starter || Clock::now() >= deadline) throw;
     }
   }
+}
+
+void detach_from_pool(const FeedInfo& info) {
+  try {
+    const UniqueFd socket = connect_to(info.pool);
+    if (!socket) return;
+    send_message(socket.get(), {{"op", "detach"}, {"feed", info.name}, {"local_rank", info.launch.local_rank}});
+    const auto reply = receive_message(socket.get(), static_cast<int>(kDetachPatience.count()));
+    if (reply) {
+      throw_if_error(reply->body);
+      return;
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kPoolGone) return;
+    throw;
+  }
+  throw Error(ErrorKind::kDeadline, fmt::format("{}: the pool did not take its ring back within {} s", info.what(),
+                                                seconds(kDetachPatience)));
 }
 
 }  // namespace feedring

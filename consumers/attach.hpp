@@ -22,4 +22,8 @@ struct Attachment {
 /// Feed::attach() does.
 [[nodiscard]] Attachment attach_to_pool(const FeedOptions& options, const Environment& environment);
 
+/// Tells the pool that nobody in this process uses the ring any more; returns when the next one may attach. Does
+/// nothing where the pool is gone. Throws Error(kDeadline) where it does not answer.
+void detach_from_pool(const FeedInfo& info);
+
 }  // namespace feedring

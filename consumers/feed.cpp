@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <feedring/error.hpp>
 #include <feedring/feed.hpp>
 #include <utility>
 
@@ -6,6 +9,19 @@
 #include "consumers/feed_owner.hpp"
 
 namespace feedring {
+namespace {
+
+using Holder = RingMemory::Holder;
+
+template <class Predicate>
+std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
+  std::uint32_t count = 0;
+  for (std::uint32_t slot = 0; slot < owner.info().slots; ++slot)
+    count += predicate(owner.memory().holder(slot)) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
 
 Feed Feed::attach(const FeedOptions& options) {
   Attachment attachment = attach_to_pool(options, process_environment());
@@ -37,5 +53,26 @@ std::uint32_t Feed::world_size() const { return owner_->info().launch.world; }
 const std::string& Feed::name() const { return owner_->info().name; }
 const std::string& Feed::dataset_digest() const { return owner_->info().dataset_digest; }
 FeedStats Feed::stats() const { return owner_->stats(); }
+const std::string& Feed::description() const { return owner_->info().description; }
+std::uint32_t Feed::slots() const { return owner_->info().slots; }
+
+std::uint32_t Feed::held() const {
+  return slots_of(*owner_, [](Holder holder) { return holder == Holder::kUser; });
+}
+
+void Feed::detach() {
+  const FeedInfo info = owner_->info();
+  if (!owner_->memory().is_mine()) {
+    throw Error(ErrorKind::kForked, info.what() + ": a forked child cannot give back the ring of its parent");
+  }
+  if (const auto busy = slots_of(*owner_, [](Holder holder) { return holder != Holder::kNobody; }); busy != 0) {
+    throw Error(ErrorKind::kHeld,
+                fmt::format("{}: {} of its batches are still held, by the program or by a copy to a device; the ring "
+                            "goes back once they are gone",
+                            info.what(), busy));
+  }
+  owner_.reset();
+  detach_from_pool(info);
+}
 
 }  // namespace feedring

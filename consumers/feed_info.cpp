@@ -70,6 +70,9 @@ FeedInfo read_feed_info(const nlohmann::json& reply, const std::string& name, co
     read_number(info, reply, "classes", info.classes);
     info.spec_hash = reply.at("spec_hash").get<std::string>();
     info.dataset_digest = reply.at("digest").get<std::string>();
+    nlohmann::json description = feed;
+    if (const auto producers = reply.find("producers"); producers != reply.end()) description["producers"] = *producers;
+    info.description = description.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   } catch (const nlohmann::json::exception& error) {
     refuse(info, error.what());
   }

@@ -26,6 +26,8 @@ struct FeedInfo {
   bool sharded = true;  ///< false: every rank sees all (shard = "none")
   std::string spec_hash;
   std::string dataset_digest;
+  std::string description;  ///< Feed::description()
+  std::string pool;         ///< where the pool listens
 
   /// "feed 'train', rank 1": how errors begin.
   [[nodiscard]] std::string what() const;

@@ -21,15 +21,18 @@ namespace {
 
 // A lost election ends at once; the winner listens soon after. No need to spawn faster than this.
 constexpr std::chrono::milliseconds kBetweenStarts{500};
+constexpr int kWordsInChild = STDERR_FILENO + 1;
+constexpr std::size_t kLongestSentence = 4096;
 
 class SpawnSettings {
  public:
-  SpawnSettings() {
+  explicit SpawnSettings(int words) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     // The pool outlives this rank for a while: it must not keep the other end of anybody's pipe open.
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    ::posix_spawn_file_actions_adddup2(&actions_, words, kWordsInChild);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kWordsInChild + 1);
     ::posix_spawnattr_init(&attributes_);
     sigset_t none;
     sigset_t all;
@@ -64,6 +67,13 @@ bool gives_up(int code, ErrorKind& kind) {
   return false;
 }
 
+std::string sentence_in(int file) {
+  std::string text(kLongestSentence, '\0');
+  const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return text;
+}
+
 }  // namespace
 
 std::filesystem::path find_command() {
@@ -85,6 +95,7 @@ PoolStarter::PoolStarter(PoolStarter&& other) noexcept
       address_(std::move(other.address_)),
       command_(std::move(other.command_)),
       child_(std::exchange(other.child_, -1)),
+      words_(std::move(other.words_)),
       started_(other.started_) {}
 
 PoolStarter::~PoolStarter() {
@@ -98,6 +109,7 @@ void PoolStarter::step() {
     child_ = -1;
     ErrorKind kind{};
     if (WIFEXITED(status) && gives_up(WEXITSTATUS(status), kind)) {
+      if (const std::string why = sentence_in(words_.get()); !why.empty()) throw Error(kind, why);
       throw Error(kind,
                   fmt::format("the pool that this rank started from {} ended with exit code {}; its message is on "
                               "standard error",
@@ -109,8 +121,11 @@ void PoolStarter::step() {
 
 void PoolStarter::start() {
   started_ = std::chrono::steady_clock::now();
-  const SpawnSettings settings;
-  std::string arguments[] = {"feedring", "start", "-c", config_, "--address", address_, "--from-rank"};
+  words_ = create_memfd("feedring-words", 0);
+  const SpawnSettings settings(words_.get());
+  std::string arguments[] = {"feedring",    "start",      "-c",
+                             config_,       "--address",  address_,
+                             "--from-rank", "--error-fd", std::to_string(kWordsInChild)};
   char* pointers[std::size(arguments) + 1] = {};
   for (std::size_t i = 0; i < std::size(arguments); ++i) pointers[i] = arguments[i].data();
   const int rc =

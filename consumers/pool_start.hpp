@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/control.hpp"
+#include "runtime/memfd.hpp"
 
 namespace feedring {
 
@@ -28,8 +29,8 @@ class PoolStarter {
   /// To be called while nobody listens at the address: starts `feedring start -c CONFIG --address ADDRESS --from-rank`
   /// in a session of its own, with standard output on standard error and no other open file of this process; later,
   /// looks what became of it, and starts another one where it ended without a reason to give up. Throws Error with the
-  /// kind of the command's exit code where the configuration, the data or the memory is the reason, Error(kUsage) where
-  /// there is no such command.
+  /// kind of the command's exit code, and its own sentence, where the configuration, the data or the memory is the
+  /// reason, Error(kUsage) where there is no such command.
   void step();
 
  private:
@@ -39,6 +40,7 @@ class PoolStarter {
   PoolAddress address_;
   std::filesystem::path command_;
   pid_t child_ = -1;
+  UniqueFd words_;  // where the command leaves the sentence that it ends with: a file, which nobody waits for
   std::chrono::steady_clock::time_point started_;
 };
 

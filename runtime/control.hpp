@@ -3,6 +3,7 @@
 // Only set-up, status and endings travel here; batches never do.
 //
 //   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, index, supervisor's pidfd
+//   rank -> supervisor      {"op": "detach", …}  -> {"ok": true}
 //   command -> supervisor   {"op": "status", "from": N} (in pages: status_pages.hpp) | {"op": "stop"}
 //   supervisor -> producer  {"op": "pool" | "feed" | "ring", …} + the segment
 //   producer -> supervisor  {"op": "ready"} | {"op": "failure", …}

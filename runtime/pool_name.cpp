@@ -80,14 +80,17 @@ std::string hash_of(std::string_view text) {
 
 }  // namespace
 
-std::string pool_name(const Environment& environment, const Launch& launch, uid_t uid, std::string_view process) {
+std::string pool_name(const Environment& environment, const Launch& launch, uid_t uid, std::string_view process,
+                      std::string_view key) {
   const std::string given = value(environment, "FEEDRING_POOL");
   if (given.size() > kLongestSocketName) {
     throw Error(ErrorKind::kUsage, "FEEDRING_POOL has " + std::to_string(given.size()) +
                                        " bytes, and a socket's name has at most " + std::to_string(kLongestSocketName));
   }
   if (!given.empty()) return given;
-  return pool_name_of(uid, job_of(environment, launch, process), node_of(environment, launch));
+  std::string job = job_of(environment, launch, process);
+  if (!key.empty()) job.append("+").append(key);
+  return pool_name_of(uid, job, node_of(environment, launch));
 }
 
 std::string pool_name_of(uid_t uid, std::string_view job, std::string_view node) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <feedring/error.hpp>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "producers/cli/background.hpp"
@@ -28,6 +29,7 @@ void add_start(CLI::App& app, Exit& exit) {
     bool foreground = false;
     bool from_rank = false;
     int ready_fd = -1;
+    int error_fd = -1;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("start", "Starts a pool that lives until `feedring stop`.");
@@ -43,6 +45,7 @@ void add_start(CLI::App& app, Exit& exit) {
                       "End by itself this many seconds after the last rank has gone");
   command->add_flag("--from-rank", arguments->from_rank, "Started by a rank: --grace 10, 60 under torchrun")->group("");
   command->add_option("--ready-fd", arguments->ready_fd, "Write the address here once ranks can attach")->group("");
+  command->add_option("--error-fd", arguments->error_fd, "Write the sentence of an error here too")->group("");
   command->callback([arguments, &exit] {
     if (!arguments->foreground && !arguments->from_rank) {
       std::vector<std::string> forward;
@@ -63,19 +66,27 @@ void add_start(CLI::App& app, Exit& exit) {
       // torchrun restarts all ranks when one fails, which takes as long as importing torch.
       arguments->options.grace_s = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ? 60 : 10;
     }
-    arguments->options.config = resolve_feed(arguments->choice).config;
-    exit.code = serve(arguments->options, [&](const std::string& address) {
-      if (arguments->ready_fd < 0) {
-        if (!arguments->from_rank) {
-          write_line("FEEDRING_POOL=" + address);
-          finish_output();
+    try {
+      arguments->options.config = resolve_feed(arguments->choice).config;
+      exit.code = serve(arguments->options, [&](const std::string& address) {
+        if (arguments->ready_fd < 0) {
+          if (!arguments->from_rank) {
+            write_line("FEEDRING_POOL=" + address);
+            finish_output();
+          }
+          return;
         }
-        return;
+        if (::write(arguments->ready_fd, address.data(), address.size()) < 0)
+          throw Error(ErrorKind::kInternal, "nobody waits for this pool any more");
+        ::close(arguments->ready_fd);
+      });
+    } catch (const Error& error) {
+      const std::string_view text = error.what();
+      if (arguments->error_fd >= 0 && ::write(arguments->error_fd, text.data(), text.size()) < 0) {
+        // Nobody reads it; standard error has it in any case.
       }
-      if (::write(arguments->ready_fd, address.data(), address.size()) < 0)
-        throw Error(ErrorKind::kInternal, "nobody waits for this pool any more");
-      ::close(arguments->ready_fd);
-    });
+      throw;
+    }
   });
 }
 

@@ -116,6 +116,21 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
   return attached;
 }
 
+void RankDesk::detach(int socket, const nlohmann::json& request) {
+  const std::string name = request.value("feed", "");
+  const std::uint32_t local_rank = number_in(request, "local_rank", kMaxLocalRanks - 1);
+  const pid_t pid = peer_of(socket).pid;
+  const auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const Owner& o) {
+    return o.pid == pid && o.local_rank == local_rank && feeds_[o.feed].spec.name == name;
+  });
+  if (owner == owners_.end()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("process {} does not own the ring of local rank {} in feed '{}'", pid, local_rank, name));
+  }
+  spdlog::debug("rank {} (process {}) gave its ring of feed '{}' back", owner->rank, pid, name);
+  owners_.erase(owner);
+}
+
 void RankDesk::watch(std::list<Owner>::iterator owner) {
   owner->death.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                           [this, owner](const boost::system::error_code& error) {

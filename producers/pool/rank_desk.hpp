@@ -36,6 +36,10 @@ class RankDesk {
   /// come. Throws Error(kRefused | kUsage | kMemory), and Busy (kRefused).
   Attached attach(int socket, const nlohmann::json& request);
 
+  /// Answers {"op": "detach", "feed", "local_rank"}: the process behind `socket` gives that ring back, alive. Throws
+  /// Error(kUsage) where it does not own it.
+  void detach(int socket, const nlohmann::json& request);
+
   /// Processes that own a ring and live.
   [[nodiscard]] std::size_t living() const;
   [[nodiscard]] nlohmann::json status() const;

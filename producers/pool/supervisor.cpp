@@ -131,12 +131,17 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
       RankDesk::Attached attached = desk_->attach(socket, request);
       descriptors = {attached.ring_fd, producers_->pool_fd(), self_.get()};
       last_rank_ns_ = monotonic_ns();
+      attached.reply["producers"] = producers_->size();
       return attached.reply;
     } catch (const RankDesk::Busy& busy) {
       nlohmann::json reply = error_reply(busy);
       reply["busy"] = true;
       return reply;
     }
+  }
+  if (op == "detach") {
+    desk_->detach(socket, request);
+    return {{"ok", true}};
   }
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};

@@ -58,7 +58,7 @@ TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   std::istringstream said(wait_for_file("said"));
   std::string arguments;
   std::getline(said, arguments);
-  EXPECT_EQ(arguments, "start -c feed.toml --address the/address --from-rank");
+  EXPECT_EQ(arguments, "start -c feed.toml --address the/address --from-rank --error-fd 3");
   pid_t session = 0;
   int pipes = -1;
   said >> session >> pipes;
@@ -67,6 +67,18 @@ TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   starter.step();  // still running: nothing to do
   ::kill(-session, SIGKILL);
   for (const int fd : {pipe[0], pipe[1], quiet, kept}) ::close(fd);
+}
+
+TEST_F(PoolStart, EndsWithTheSentenceThatTheCommandEndedWith) {
+  PoolStarter starter("feed.toml", "a", command("printf 'photos/ holds no image: name another folder' >&3; exit 3\n"));
+  const Error error = error_of([&] {
+    for (int i = 0; i < 1000; ++i) {
+      starter.step();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_STREQ(error.what(), "photos/ holds no image: name another folder");
 }
 
 TEST_F(PoolStart, GivesUpWhereAnotherTryWouldEndTheSameWay) {

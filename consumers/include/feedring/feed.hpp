@@ -17,6 +17,7 @@
 #include <feedring/batch.hpp>
 #include <feedring/device.hpp>
 #include <feedring/error.hpp>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -30,6 +31,10 @@ struct FeedOptions {
   /// The configuration from which this rank starts a pool where none was named and none runs for this job; empty: the
   /// environment's FEEDRING_CONFIG.
   std::string config = {};
+  /// Ranks of a job that give the same key share the pool that they start; others have one of their own. For programs
+  /// that make up configurations: a key per configuration. No effect where `pool` or FEEDRING_POOL names the pool.
+  std::string pool_key = {};
+  std::string command = {};  ///< the `feedring` command that starts it; empty: as consumers/pool_start.hpp looks for it
   /// Who this rank is, where the launcher's variables shall not say it (runtime/launch_env.hpp); without either, a lone
   /// process is rank 0 of 1.
   std::optional<std::uint32_t> rank = std::nullopt;
@@ -38,7 +43,9 @@ struct FeedOptions {
   std::optional<std::uint32_t> local_world_size = std::nullopt;
   std::chrono::milliseconds deadline = std::chrono::seconds(120);        ///< longest wait for one batch
   std::chrono::milliseconds attach_deadline = std::chrono::seconds(60);  ///< longest wait for the pool
-  std::shared_ptr<Device> device = nullptr;                              ///< what reads the slots; null: host_device()
+  /// Called at least ten times a second while attach() waits; what it throws ends the wait (an interpreter's ^C).
+  std::function<void()> idle = {};
+  std::shared_ptr<Device> device = nullptr;  ///< what reads the slots; null: host_device()
 };
 
 /// Sums since attach.
@@ -109,6 +116,18 @@ class Feed {
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& dataset_digest() const;
   [[nodiscard]] FeedStats stats() const;
+  /// The feed as the pool runs it, one line of JSON: the keys of its table in the configuration, all of them, with
+  /// `data` absolute; and `producers`, the pool's number of them.
+  [[nodiscard]] const std::string& description() const;
+  /// Batches that the ring has room for, and how many of these slots the program holds now. Any thread may call them.
+  [[nodiscard]] std::uint32_t slots() const;
+  [[nodiscard]] std::uint32_t held() const;
+
+  /// Gives the ring back, so that this process or another one may attach to the feed again before this one ends; what
+  /// was decoded stays for it. Afterwards this Feed is like one that was moved from. Throws Error(kHeld) while batches
+  /// or views of them live, Error(kForked), and Error(kDeadline) where the pool does not answer. A pool that is gone is
+  /// no error.
+  void detach();
 
   /// A feed is a range of the batches of one iteration: begin() is start_epoch(). A batch is gone when the loop asks
   /// for the next one, unless it was moved out.
