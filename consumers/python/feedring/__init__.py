@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""feedring feeds distributed PyTorch training with images, decoded by a pool of processes into shared memory.
+
+    import feedring
+
+    with feedring.Loader("photos/train", batch_size=64) as loader:
+        for epoch in range(10):
+            for batch in loader:
+                step(batch["images"], batch["labels"])   # (64, 3, 224, 224) uint8, (64,) int64
+
+Needs neither torch nor NumPy to be imported; batches are torch tensors where torch is installed, else NumPy arrays.
+"""
+
+from ._command import command, main
+from ._core import __version__
+from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
+                     PoolGoneError, RefusedError, UsageError)
+from .loader import Loader
+
+__all__ = ["DataError", "DeadlineError", "Error", "ForkedError", "HeldError", "InternalError", "Loader",
+           "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "UsageError", "__version__", "command", "main"]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch's DataLoader arguments, each honoured or refused. docs/python.md has the table."""
+
+from __future__ import annotations
+
+from .errors import UsageError
+
+# Given to a DataLoader, these are code or objects of the caller's process; a pool of decoders cannot run them.
+_REFUSED = {
+    "sampler": "the order comes from the feed's plan; shuffle and seed choose it",
+    "batch_sampler": "the order comes from the feed's plan; batch_size, shuffle, seed and drop_last choose it",
+    "collate_fn": "batches are decoded where they are used, nothing is collated; change the batch that you get",
+    "worker_init_fn": "no Python runs in the producers",
+    "multiprocessing_context": "producers are processes of a pool, not children of this one",
+    "generator": "no generator of the program is read or advanced; give seed=",
+}
+
+
+def refuse_what_cannot_be_done(arguments: dict) -> None:
+    """Raises UsageError for an argument of torch.utils.data.DataLoader that a feed cannot honour."""
+    for name, why in _REFUSED.items():
+        if arguments.pop(name, None) is not None:
+            raise UsageError(f"{name} cannot be honoured: {why}")
+    if arguments.pop("pin_memory_device", ""):
+        raise UsageError("pin_memory_device cannot be honoured: pinned memory belongs to the current device; give device=")
+    if arguments.pop("in_order", True) is not True:
+        raise UsageError("in_order=False cannot be honoured: batches come in the plan's order, on which resuming depends")
+    if arguments:
+        import difflib
+
+        name = next(iter(arguments))
+        near = difflib.get_close_matches(name, _known(), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise TypeError(f"Loader() got an unexpected keyword argument '{name}'{hint}")
+
+
+def _known() -> list[str]:
+    import inspect
+
+    from .loader import Loader
+
+    return [name for name in inspect.signature(Loader.__init__).parameters if name not in ("self", "unsupported")]
+
+
+def whole_number(name: str, value: object, least: int) -> int | None:
+    """`value` as int, None for None. Raises UsageError for anything but a whole number from `least` on."""
+    if value is None:
+        return None
+    try:
+        number = value.__index__()
+    except AttributeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least:
+        raise UsageError(f"{name}={value!r} is no whole number from {least} on")
+    return number
+
+
+def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object,
+             on_error: object, slots: object, num_workers: object, prefetch_factor: object,
+             persistent_workers: object) -> dict:
+    """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
+    table = {"batch_size": whole_number("batch_size", batch_size, 1), "seed": whole_number("seed", seed, 0),
+             "slots": whole_number("slots", slots, 1)}
+    for name, value in (("shuffle", shuffle), ("drop_last", drop_last), ("persistent_workers", persistent_workers)):
+        if value is not None and not isinstance(value, bool):
+            raise UsageError(f"{name}={value!r} is neither True nor False")
+    table["shuffle"] = shuffle
+    if drop_last is not None:
+        table["remainder"] = "drop" if drop_last else "pad"
+    if persistent_workers is not None:
+        # The processes stay in any case; without, they leave the next epoch alone until it begins.
+        table["repeat"] = persistent_workers
+    if on_error is not None:
+        if on_error not in ("raise", "replace", "zero"):
+            raise UsageError(f"on_error={on_error!r} is none of 'raise', 'replace' and 'zero'")
+        table["on_error"] = on_error
+    if whole_number("num_workers", num_workers, 0) == 0:
+        raise UsageError("num_workers=0 cannot be honoured: nothing is decoded in the training process; leave it out "
+                         "for as many producers as there are cores")
+    if prefetch_factor is not None:
+        if slots is not None:
+            raise UsageError("prefetch_factor and slots say the same: leave one out")
+        # As torch counts: batches a worker has ahead; and one that the program holds.
+        table["slots"] = whole_number("prefetch_factor", prefetch_factor, 1) * (num_workers or 1) + 1
+    if transform is not None:
+        from .transforms import describe
+
+        table["transform"] = describe(transform)
+    return {key: value for key, value in table.items() if value is not None}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a batch's memory to the user's arrays: torch tensors or NumPy arrays, without a copy."""
+
+from __future__ import annotations
+
+from .errors import UsageError
+
+BACKENDS = ("torch", "numpy")
+
+
+def choose_backend(name: str | None) -> str:
+    """'torch' where it is installed, else 'numpy', unless one is named."""
+    if name is not None and name not in BACKENDS:
+        raise UsageError(f"backend={name!r} is neither 'torch' nor 'numpy'")
+    import importlib.util
+
+    if name is None:
+        name = "torch" if importlib.util.find_spec("torch") else "numpy"
+    if importlib.util.find_spec(name) is None:
+        raise UsageError(f"batches as {name} arrays need the package {name}: pip install {name}")
+    return name
+
+
+class Torch:
+    """torch tensors. With a device, copies there, complete when next() returns."""
+
+    def __init__(self, device: object, pin_memory: bool) -> None:
+        import torch
+        from torch.utils.dlpack import from_dlpack
+
+        self._from_dlpack = from_dlpack
+        self._device = None if device is None else torch.device(device)
+        if self._device is not None and self._device.type == "cpu":
+            self._device = None
+        self._pin = pin_memory and self._device is None
+        if self._pin and not torch.cuda.is_available():
+            import warnings
+
+            warnings.warn("pin_memory=True has no effect: torch sees no accelerator for which memory could be pinned",
+                          stacklevel=3)
+            self._pin = False
+
+    def __call__(self, batch, names: list[str], rows: int) -> list:
+        tensors = list(map(self._from_dlpack, batch.capsules(names, rows)))
+        if self._device is not None:
+            return [tensor.to(self._device) for tensor in tensors]
+        if self._pin:
+            return [tensor.pin_memory() for tensor in tensors]
+        return tensors
+
+
+class Numpy:
+    """Read-only NumPy arrays."""
+
+    def __init__(self, device: object, pin_memory: bool) -> None:
+        import numpy
+
+        if device is not None and str(device) != "cpu":
+            raise UsageError(f"device={str(device)!r} needs torch: NumPy arrays are in main memory")
+        if pin_memory:
+            raise UsageError("pin_memory=True needs torch: it is for its copies to an accelerator")
+        self._asarray = numpy.asarray
+
+    def __call__(self, batch, names: list[str], rows: int) -> list:
+        try:
+            return [self._asarray(batch.view(name, rows)) for name in names]
+        except BufferError as error:
+            raise UsageError(f"this feed's images cannot become NumPy arrays: {error}") from error
+        except ValueError as error:
+            if "bfloat16" not in str(error):
+                raise
+            raise UsageError("this feed's images are bfloat16, which NumPy does not have: use torch, or another dtype "
+                             "in the transform") from error
+
+
+def converter(backend: str, device: object, pin_memory: bool):
+    """What makes a list of arrays of (batch, names, rows)."""
+    return (Torch if backend == "torch" else Numpy)(device, pin_memory)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms as torchvision writes them, read by their attributes: producers run feedring's own, which mean the same.
+
+Nothing of torchvision is imported or run, so that its version does not matter; v1 and v2 are told by their modules.
+"""
+
+from __future__ import annotations
+
+from .errors import UsageError
+
+_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.v2", "torchvision.transforms._")
+_DTYPES = ("uint8", "float32", "float16", "bfloat16")
+
+
+def describe(transform: object) -> list[dict]:
+    """feedring's list of transforms for a list of dicts, a transform of torchvision, or a Compose of them.
+
+    Raises UsageError, naming the transform, for one that producers cannot run.
+    """
+    if isinstance(transform, dict):
+        transform = [transform]
+    if isinstance(transform, (list, tuple)) and all(isinstance(step, dict) for step in transform):
+        for place, step in enumerate(transform, 1):
+            if not isinstance(step.get("name"), str):
+                raise UsageError(f"transform {place} must be a dict with a \"name\", not {step!r}")
+        return [dict(step) for step in transform]
+    return _Walk().run(transform)
+
+
+class _Walk:
+    """Through the steps in order: what a step means depends on whether the image is a tensor yet."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict] = []
+        self.is_tensor = False  # torchvision resizes those otherwise than PIL images
+        self.place = 0
+
+    def run(self, transform: object) -> list[dict]:
+        for each in _flat(transform):
+            self.place += 1
+            self.add(each)
+        return self.steps
+
+    def add(self, each: object) -> None:
+        name = type(each).__name__
+        if isinstance(each, dict) and isinstance(each.get("name"), str):
+            self.steps.append(dict(each))
+            return
+        read = getattr(self, "_" + name, None)
+        if not type(each).__module__.startswith(_MODULES) or read is None:
+            self.refuse(each, "is not among what producers run (docs/configuration.md lists that)")
+        read(each)
+
+    def refuse(self, each: object, why: str) -> None:
+        kind = type(each)
+        raise UsageError(f"transform {self.place}, {kind.__module__}.{kind.__qualname__}, {why}; leave it out of "
+                         "the loader's transform and apply it to the batches")
+
+    # What makes tensors of images: the batches are tensors from the start.
+    def _PILToTensor(self, each: object) -> None:
+        self.is_tensor = True
+
+    _ToImage = _ToPureTensor = _PILToTensor
+
+    def _ToTensor(self, each: object) -> None:
+        self.is_tensor = True
+        self.steps.append({"name": "ToDtype", "dtype": "float32", "scale": True})
+
+    def _ConvertImageDtype(self, each: object) -> None:
+        self.to_dtype(each, each.dtype, True)
+
+    def _ToDtype(self, each: object) -> None:
+        self.to_dtype(each, each.dtype, bool(getattr(each, "scale", False)))
+
+    def to_dtype(self, each: object, dtype: object, scale: bool) -> None:
+        name = str(dtype).rsplit(".", maxsplit=1)[-1]  # torch.float32
+        if name not in _DTYPES:
+            self.refuse(each, f"makes {dtype!r} of images, and a batch's are one of {', '.join(_DTYPES)}")
+        self.steps.append({"name": "ToDtype", "dtype": name, "scale": scale})
+
+    def _Resize(self, each: object) -> None:
+        self.steps.append(self.resizing(each, {"size": _size(each.size), "max_size": getattr(each, "max_size", None)}))
+
+    def _RandomResizedCrop(self, each: object) -> None:
+        self.steps.append(self.resizing(each, {"size": _size(each.size), "scale": list(each.scale),
+                                               "ratio": list(each.ratio)}))
+
+    def resizing(self, each: object, step: dict) -> dict:
+        if self.is_tensor and getattr(each, "antialias", True) is False:
+            self.refuse(each, "has antialias=False on a tensor, and producers always smooth")
+        interpolation = getattr(each, "interpolation", "bilinear")
+        step["interpolation"] = str(getattr(interpolation, "value", interpolation))
+        return {"name": type(each).__name__, **{key: value for key, value in step.items() if value is not None}}
+
+    def _CenterCrop(self, each: object) -> None:
+        self.steps.append({"name": "CenterCrop", "size": _size(each.size)})
+
+    def _RandomCrop(self, each: object) -> None:
+        step = {"name": "RandomCrop", "size": _size(each.size), "pad_if_needed": bool(each.pad_if_needed),
+                "padding_mode": str(each.padding_mode)}
+        if each.padding is not None:
+            step["padding"] = each.padding if isinstance(each.padding, int) else list(each.padding)
+        fill = each.fill
+        if isinstance(fill, (tuple, list)):
+            fill = list(fill)
+        elif not isinstance(fill, (int, float)) and fill is not None:
+            self.refuse(each, f"has fill={fill!r}; producers take a number, or three")
+        if fill is not None:
+            step["fill"] = [int(value) for value in fill] if isinstance(fill, list) else int(fill)
+        self.steps.append(step)
+
+    def _RandomHorizontalFlip(self, each: object) -> None:
+        self.steps.append({"name": "RandomHorizontalFlip", "p": float(each.p)})
+
+    def _Normalize(self, each: object) -> None:
+        self.steps.append({"name": "Normalize", "mean": [float(value) for value in each.mean],
+                           "std": [float(value) for value in each.std]})
+
+    def _Identity(self, each: object) -> None:
+        pass
+
+
+def _size(size: object) -> object:
+    """One number is the shorter side, for which v2 keeps [size]; two are height and width."""
+    if size is None or isinstance(size, int):
+        return size
+    sides = [int(side) for side in size]
+    return sides[0] if len(sides) == 1 else sides
+
+
+def _flat(transform: object):
+    """The steps of nested Compose, nn.Sequential, lists and tuples."""
+    kind = type(transform)
+    if isinstance(transform, (list, tuple)):
+        parts = transform
+    elif kind.__name__ == "Compose" and kind.__module__.startswith(_MODULES):
+        parts = transform.transforms
+    elif kind.__name__ == "Sequential" and kind.__module__.startswith("torch.nn."):
+        parts = transform.children()
+    else:
+        yield transform
+        return
+    for part in parts:
+        yield from _flat(part)

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// feedring._core: what the Python package needs of the consumer library. Links no torch and no NumPy.
+#include <nanobind/nanobind.h>
+
+#include "consumers/python/batch.hpp"
+#include "consumers/python/errors.hpp"
+#include "consumers/python/feed.hpp"
+#include "consumers/python/view.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The rank's side of feedring. Programs use feedring.Loader.";
+  module.attr("__version__") = FEEDRING_VERSION;
+  feedring::python::bind_errors(module);
+  feedring::python::bind_view(module);
+  feedring::python::bind_batch(module);
+  feedring::python::bind_feed(module);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tensor as Python sees it: DLPack and the buffer protocol over memory that somebody else keeps.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <feedring/batch.hpp>
+#include <memory>
+
+namespace feedring::python {
+
+/// What keeps the memory of a view: a slot's lease and the feed that it belongs to, or a copy. Its end needs no GIL.
+using Keeper = std::shared_ptr<const void>;
+
+class View {
+ public:
+  View(TensorView tensor, Keeper keeper) : tensor_(tensor), keeper_(std::move(keeper)) {}
+
+  [[nodiscard]] const TensorView& tensor() const noexcept { return tensor_; }
+  /// A "dltensor" capsule; the tensor that is made of it keeps the memory.
+  [[nodiscard]] nanobind::object capsule() const;
+
+ private:
+  TensorView tensor_;
+  Keeper keeper_;
+};
+
+/// The first `rows` rows.
+[[nodiscard]] TensorView first_rows(TensorView tensor, std::uint32_t rows) noexcept;
+
+void bind_view(nanobind::module_& module);
+
+}  // namespace feedring::python
