@@ -39,13 +39,7 @@ Cursor::Cursor(CursorSpec spec)
       current_(whole_),
       seed_(spec_.seed),
       steps_(whole_.steps()) {
-  if (steps_ == 0) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("remainder = \"drop\" leaves nothing of the {} samples, because one step takes {} ({} ranks x "
-                    "batch size {}); lower batch_size or choose \"pad\"",
-                    spec_.samples, global_batch(), spec_.world, spec_.batch));
-  }
+  whole_.demand_steps();
 }
 
 Schedule Cursor::schedule(std::uint64_t offset) const {

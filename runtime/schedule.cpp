@@ -38,6 +38,23 @@ std::uint64_t Schedule::steps() const noexcept {
   return remainder_ == Remainder::kPad && left % global_batch() != 0 ? whole + 1 : whole;
 }
 
+void Schedule::demand_steps() const {
+  if (steps() != 0) return;
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("remainder = \"drop\" leaves nothing of the {} samples, because one step takes {} ({} ranks x "
+                  "batch size {}); lower batch_size or choose \"pad\"",
+                  samples_ - start_, global_batch(), world_, batch_));
+}
+
+std::uint64_t Schedule::left_out() const noexcept {
+  return remainder_ == Remainder::kDrop ? (samples_ - start_) % global_batch() : 0;
+}
+
+std::uint64_t Schedule::repeats() const noexcept {
+  return remainder_ == Remainder::kPad ? steps() * global_batch() - (samples_ - start_) : 0;
+}
+
 Share Schedule::share(std::uint64_t step, std::uint32_t rank) const noexcept {
   const std::uint64_t begin = start_ + step * global_batch();
   const std::uint64_t count = std::min(global_batch(), samples_ - begin);

@@ -33,6 +33,12 @@ class Schedule {
   /// Steps from `start` to the epoch's end, equal on all ranks. 0 where start = M, or where kDrop leaves out all there
   /// is (M - start < G): whoever goes on to the next epoch by itself must not do so for ever.
   [[nodiscard]] std::uint64_t steps() const noexcept;
+  /// Throws Error(kUsage) where steps() is 0, for whoever would wait for a batch that can never come.
+  void demand_steps() const;
+  /// Ordinals that no step covers; 0 unless kDrop.
+  [[nodiscard]] std::uint64_t left_out() const noexcept;
+  /// Rows of the last step, over all ranks, that repeat samples with valid = 0; 0 unless kPad.
+  [[nodiscard]] std::uint64_t repeats() const noexcept;
   /// Precondition: step < steps(), rank < world.
   [[nodiscard]] Share share(std::uint64_t step, std::uint32_t rank) const noexcept;
   /// The next ordinal after `step` steps, over all ranks: what a state saved there holds. Equals M after the last, also

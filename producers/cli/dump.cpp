@@ -91,11 +91,7 @@ class Dump {
   }
 
   void write() {
-    if (schedule_.steps() == 0) {
-      throw Error(ErrorKind::kUsage, "an epoch of " + std::to_string(scan_.samples.size()) +
-                                         " samples has no step of " + std::to_string(schedule_.global_batch()) +
-                                         ": lower the batch size, or take --remainder pad");
-    }
+    schedule_.demand_steps();
     const Steps steps = parse_steps(options_.steps, schedule_.steps());
     if (!options_.json)
       write_line("epoch\tstep\trank\tordinal\tindex\tlabel\tvalid\tpath" + std::string(options_.plan ? "\tplan" : ""));

@@ -2,6 +2,7 @@
 // `feedring plan`: memory and steps, before anything starts.
 #include <fmt/format.h>
 
+#include <feedring/error.hpp>
 #include <memory>
 
 #include "producers/cli/commands.hpp"
@@ -36,18 +37,27 @@ void add_plan(CLI::App& app, Exit& exit) {
     const Config config = resolve_feed(arguments->choice).config;
     const std::uint32_t ranks = arguments->overrides.ranks.value_or(config.pool.ranks.value_or(1));
     const std::uint32_t world = arguments->world != 0 ? arguments->world : ranks;
+    if (world < ranks) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--world {} is less than the {} ranks of this node alone; --world counts "
+                              "the ranks of all nodes",
+                              world, ranks));
+    }
     const std::vector<NodeFeed> feeds = open_feeds(config);
     const MemoryPlan memory = plan_memory(feeds, ranks, producers_of(config, arguments->overrides));
     nlohmann::ordered_json steps = nlohmann::ordered_json::array();
     for (const NodeFeed& feed : feeds) {
       const Schedule schedule(feed.index.size(), feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,
                               feed.spec.remainder);
+      schedule.demand_steps();
       steps.push_back({{"feed", feed.spec.name},
                        {"samples", feed.index.size()},
                        {"classes", feed.index.classes()},
                        {"batch_size", feed.spec.batch_size},
                        {"world", world},
                        {"steps", schedule.steps()},
+                       {"left_out", schedule.left_out()},
+                       {"repeats", schedule.repeats()},
                        {"dataset_digest", feed.index.digest()}});
     }
     const MemoryHeadroom room = memory_headroom();
@@ -59,10 +69,12 @@ void add_plan(CLI::App& app, Exit& exit) {
                   {"free_by", room.limit}});
     } else {
       for (const auto& feed : steps) {
-        write_line(fmt::format("feed {}: {} samples in {} classes, {} steps an epoch on {} rank(s) of batch {}",
-                               feed["feed"].get<std::string>(), feed["samples"].get<std::uint64_t>(),
-                               feed["classes"].get<std::uint64_t>(), feed["steps"].get<std::uint64_t>(), world,
-                               feed["batch_size"].get<std::uint32_t>()));
+        const auto number = [&](const char* key) { return feed[key].get<std::uint64_t>(); };
+        write_line(fmt::format(
+            "feed {}: {} samples in {} classes, {} steps an epoch on {} rank(s) of batch {}{}{}",
+            feed["feed"].get<std::string>(), number("samples"), number("classes"), number("steps"), world,
+            number("batch_size"), number("left_out") == 0 ? "" : fmt::format(", {} left out", number("left_out")),
+            number("repeats") == 0 ? "" : fmt::format(", {} rows of the last step repeated", number("repeats"))));
       }
       std::string text = to_text(memory);
       text.pop_back();

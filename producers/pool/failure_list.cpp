@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kMaxWarnings = 100;
 // Of so many turns of a slot it is known what was reported.
 constexpr std::size_t kTurns = 4;
+// So many rows are remembered at most: more than any node has in its rings, less than a producer that makes numbers up
+// could fill the supervisor's memory with.
+constexpr std::size_t kMaxRemembered = 1'000'000;
 
 const char* word_of(int outcome) {
   switch (static_cast<contract::RowStatus>(outcome)) {
@@ -41,6 +44,10 @@ FailureList::FailureList(const std::optional<std::filesystem::path>& file) {
 
 bool FailureList::heard_before(const nlohmann::json& failure) {
   const auto number = [&](const char* key) { return failure.value(key, 0U); };
+  if (++remembered_ > kMaxRemembered) {
+    heard_.clear();
+    remembered_ = 1;
+  }
   std::deque<Heard>& turns = heard_[{number("ring"), number("slot")}];
   auto heard = std::find_if(turns.begin(), turns.end(), [&](const Heard& h) { return h.turn == number("turn"); });
   if (heard == turns.end()) {

@@ -36,6 +36,7 @@ class FailureList {
     std::set<std::uint32_t> rows;
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Heard>> heard_;  // by ring and slot, of its last turns
+  std::size_t remembered_ = 0;                                                  // rows in heard_, or more; bounded
   std::set<std::string> warned_;                                                // files already told about; bounded
 };
 

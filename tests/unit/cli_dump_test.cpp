@@ -158,7 +158,8 @@ TEST_F(Dump, RefusesWhatCannotBe) {
   EXPECT_THAT(run_command({"dump", root, "--world", "2", "--rank", "2"}).err, HasSubstr("none of the ranks 0 to 1"));
   const Finished finished = run_command({"dump", root, "--batch-size", "6"});
   EXPECT_EQ(finished.code, 2);
-  EXPECT_THAT(finished.err, HasSubstr("5 samples has no step of 6"));
+  EXPECT_THAT(finished.err,
+              HasSubstr("leaves nothing of the 5 samples, because one step takes 6 (1 ranks x batch size 6)"));
 }
 
 TEST_F(Dump, TakesClassNumbersFromAnotherFeed) {

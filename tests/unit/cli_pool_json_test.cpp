@@ -92,7 +92,32 @@ TEST_F(PoolJson, OfAPlanIsAsItsSchemaSays) {
   expect_strict(test::schema_of("plan"), plan);
   // By hand: 12 samples over 3 ranks of 2 are two whole steps.
   EXPECT_EQ(plan["steps"][0]["steps"], 2);
+  EXPECT_EQ(plan["steps"][0]["left_out"], 0);
   EXPECT_EQ(plan["memory"]["ranks"], 2);
+}
+
+TEST_F(PoolJson, OfAPlanSaysWhatTheRemainderDoes) {
+  const json dropped = line_of(run_command({"plan", "-c", config(), "--ranks", "5", "--json"}));
+  EXPECT_EQ(dropped["steps"][0]["steps"], 1);
+  EXPECT_EQ(dropped["steps"][0]["left_out"], 2) << "12 samples, 10 a step";
+  EXPECT_EQ(dropped["steps"][0]["repeats"], 0);
+  files_.text("feed.toml",
+              "[feed.train]\ndata = \"data\"\nbatch_size = 2\nremainder = \"pad\"\n"
+              "transform = [ { name = \"CenterCrop\", size = 8 } ]\n");
+  const json padded = line_of(run_command({"plan", "-c", config(), "--ranks", "5", "--json"}));
+  EXPECT_EQ(padded["steps"][0]["steps"], 2);
+  EXPECT_EQ(padded["steps"][0]["left_out"], 0);
+  EXPECT_EQ(padded["steps"][0]["repeats"], 8);
+}
+
+TEST_F(PoolJson, OfAPlanThatCannotBeIsNone) {
+  const Finished few = run_command({"plan", "-c", config(), "--ranks", "2", "--world", "1"});
+  EXPECT_EQ(few.code, 2);
+  EXPECT_NE(few.err.find("--world 1 is less than the 2 ranks of this node"), std::string::npos) << few.err;
+  const Finished nothing = run_command({"plan", "-c", config(), "--ranks", "7"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("leaves nothing of the 12 samples, because one step takes 14"), std::string::npos)
+      << nothing.err;
 }
 
 TEST_F(PoolJson, OfAStatusIsAsItsSchemaSays) {

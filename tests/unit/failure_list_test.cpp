@@ -29,5 +29,19 @@ TEST(FailureList, CountsARowOfATurnOnceWhoeverReportsIt) {
   EXPECT_EQ(list.count(), 6U);
 }
 
+TEST(FailureList, StaysSmallWhateverNumbersAProducerInvents) {
+  FailureList list(std::nullopt);
+  list.add(failure(0, 0, 1, 1));
+  list.add(failure(0, 0, 1, 1));
+  EXPECT_EQ(list.count(), 1U);
+  nlohmann::json invented = failure(7, 7, 7, 0);
+  for (unsigned row = 0; row < 1'000'000; ++row) {
+    invented["row"] = row;
+    list.add(invented);
+  }
+  list.add(failure(0, 0, 1, 1));  // forgotten meanwhile
+  EXPECT_EQ(list.count(), 1'000'002U);
+}
+
 }  // namespace
 }  // namespace feedring
