@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "consumers/python/attached.hpp"
 #include "consumers/python/batch.hpp"
 #include "runtime/cores.hpp"
 #include "runtime/launch_env.hpp"
@@ -35,32 +36,15 @@ void raise_if_signalled() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// The feed and its ring, shared with the views of its batches: a ring goes back to the pool when the feed was closed
-/// and the last view is gone, whichever thread lets go of it.
-class Attached {
- public:
-  explicit Attached(Feed feed) : feed_(std::move(feed)) {}
-  Attached(const Attached&) = delete;
-  Attached& operator=(const Attached&) = delete;
-  ~Attached() {
-    if (::getpid() != process_) return;
-    try {
-      feed_.detach();
-    } catch (const std::exception&) {
-      // The ring stays this process's until it ends; the next attach to the feed says so.
-    }
-  }
-  [[nodiscard]] Feed& feed() noexcept { return feed_; }
-
- private:
-  Feed feed_;
-  pid_t process_ = ::getpid();
-};
-
 class PyFeed {
  public:
-  PyFeed(const FeedOptions& options, Feed feed)
-      : deadline_(options.deadline), attached_(std::make_shared<Attached>(std::move(feed))) {}
+  PyFeed(milliseconds deadline, std::shared_ptr<Attached> attached) noexcept
+      : deadline_(deadline), attached_(std::move(attached)) {}
+  PyFeed(PyFeed&&) noexcept = default;
+  PyFeed& operator=(PyFeed&&) = delete;
+  ~PyFeed() {
+    if (attached_ != nullptr) attached_->in_use = false;
+  }
 
   [[nodiscard]] Feed& feed() const {
     if (attached_ == nullptr) throw Error(ErrorKind::kUsage, "this feed was closed");
@@ -82,6 +66,7 @@ class PyFeed {
         if (copy_last && from.held() == from.slots()) taken.copy_out();
         return taken;
       } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kPoolGone) attached->gone = true;
         if (error.kind() != ErrorKind::kDeadline) throw;
         left -= slice;
         if (left <= milliseconds(0)) throw Error(ErrorKind::kDeadline, of_the_whole_wait(error.what(), slice));
@@ -93,6 +78,7 @@ class PyFeed {
   void close() {
     std::shared_ptr<Attached> last;
     last.swap(attached_);
+    if (last != nullptr) last->in_use = false;
     const nb::gil_scoped_release others_run;
     last.reset();
   }
@@ -133,8 +119,29 @@ PyFeed attach(const std::string& name, const std::string& pool, const std::strin
     const nb::gil_scoped_acquire interpreter;
     raise_if_signalled();
   };
-  const nb::gil_scoped_release others_run;
-  return {options, Feed::attach(options)};
+  // What decides which ring it is. A forked child has none of its parent's.
+  const auto said = [](std::optional<std::uint32_t> number) { return number ? std::to_string(*number) : ""; };
+  const std::string words[] = {name,
+                               pool,
+                               pool_key.empty() ? config : pool_key,
+                               said(rank),
+                               said(world_size),
+                               said(local_rank),
+                               process_environment()("FEEDRING_POOL").value_or(""),
+                               std::to_string(::getpid())};
+  const std::string key = fmt::format("{}", fmt::join(words, "\n"));
+  if (std::shared_ptr<Attached> before = attached_before(key, name)) {
+    before->rewind();
+    before->in_use = true;
+    return {options.deadline, std::move(before)};
+  }
+  std::shared_ptr<Attached> attached;
+  {
+    const nb::gil_scoped_release others_run;
+    attached = std::make_shared<Attached>(Feed::attach(options));
+  }
+  remember(key, attached);
+  return {options.deadline, std::move(attached)};
 }
 
 nb::dict launch(std::optional<std::uint32_t> rank, std::optional<std::uint32_t> world_size,

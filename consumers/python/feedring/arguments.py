@@ -22,9 +22,9 @@ def refuse_what_cannot_be_done(arguments: dict) -> None:
         if arguments.pop(name, None) is not None:
             raise UsageError(f"{name} cannot be honoured: {why}")
     if arguments.pop("pin_memory_device", ""):
-        raise UsageError("pin_memory_device cannot be honoured: pinned memory belongs to the current device; give device=")
+        raise UsageError("pin_memory_device cannot be honoured: pinned memory is the current device's; give device=")
     if arguments.pop("in_order", True) is not True:
-        raise UsageError("in_order=False cannot be honoured: batches come in the plan's order, on which resuming depends")
+        raise UsageError("in_order=False cannot be honoured: batches come in the plan's order, and resuming needs it")
     if arguments:
         import difflib
 

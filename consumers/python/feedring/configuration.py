@@ -76,7 +76,7 @@ class Source:
 
 
 class ConfigurationFile:
-    """A configuration that exists only while a pool reads it: a memory file of this process, which leaves nothing behind.
+    """A configuration that exists only while a pool reads it: a memory file, which leaves nothing behind.
 
     `path` is what the command is given; `key` tells pools of different configurations apart.
     """

@@ -8,7 +8,7 @@ import os
 from . import _core
 from .arguments import refuse_what_cannot_be_done, table_of, whole_number
 from .configuration import ConfigurationFile, Source, contradictions
-from .errors import ForkedError, RefusedError, UsageError
+from .errors import ForkedError, UsageError
 from .facades import BatchSampler, Samples
 
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
@@ -126,7 +126,7 @@ class Loader:
         if self._feed is not None:
             if os.getpid() != self._process:
                 raise ForkedError(f"feed '{self._source.feed}': a forked child cannot use the loader of its parent; "
-                                  "make a loader in the child, or start the child with spawn (DataLoader: num_workers=0)")
+                                  "make a loader in the child, or start it with spawn (in a DataLoader: num_workers=0)")
             return self._feed
         if self._closed:
             raise UsageError(f"feed '{self._source.feed}': this loader was closed")
@@ -139,16 +139,10 @@ class Loader:
         from ._command import command
 
         with ConfigurationFile(self._source) as file:
-            try:
-                feed = _core.Feed.attach(
-                    name=self._source.feed, config=file.path, pool_key=file.key,
-                    command=command() if os.path.exists(command()) else "", **who,
-                    deadline=float(self.timeout or _DEADLINE), attach_deadline=self._attach_timeout)
-            except RefusedError as error:
-                if f"process {os.getpid()} " not in str(error):
-                    raise
-                raise RefusedError(f"{error}: that is another loader of this program; close it, and let go of its "
-                                   "batches") from None
+            feed = _core.Feed.attach(
+                name=self._source.feed, config=file.path, pool_key=file.key,
+                command=command() if os.path.exists(command()) else "", **who,
+                deadline=float(self.timeout or _DEADLINE), attach_deadline=self._attach_timeout)
         if os.environ.get("FEEDRING_POOL"):
             self._demand_agreement(feed, producers)
         self._feed = feed
@@ -245,6 +239,7 @@ class Loader:
 
     @property
     def drop_last(self) -> bool:
+        """Whether samples that do not fill a step of all ranks are left out."""
         import json
 
         return json.loads(self._attached().description)["remainder"] == "drop"
@@ -314,8 +309,8 @@ class Loader:
 
     def __getstate__(self) -> dict:
         if self._feed is not None:
-            raise UsageError(f"feed '{self._source.feed}': an attached loader cannot be sent to another process; send it "
-                             "before its first use, or make one there")
+            raise UsageError(f"feed '{self._source.feed}': an attached loader cannot be sent to another process; send "
+                             "it before its first use, or make one there")
         return dict(self.__dict__)
 
     def __repr__(self) -> str:

@@ -100,6 +100,9 @@ class _Walk:
                 "padding_mode": str(each.padding_mode)}
         if each.padding is not None:
             step["padding"] = each.padding if isinstance(each.padding, int) else list(each.padding)
+            if type(each).__module__.startswith("torchvision.transforms.v2") and isinstance(step["padding"], list):
+                left, right, top, bottom = step["padding"]  # the order in which v2 keeps what it was given
+                step["padding"] = [left, top, right, bottom]
         fill = each.fill
         if isinstance(fill, (tuple, list)):
             fill = list(fill)
