@@ -13,6 +13,8 @@
 #include <feedring/error.hpp>
 #include <new>
 
+#include "runtime/huge_pages.hpp"
+
 // Newer than Debian 12's headers on some systems; the values are the kernel's ABI.
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -90,6 +92,8 @@ Mapping::Mapping(int fd, Access access, std::uint64_t at_least) : access_(access
     throw Error(ErrorKind::kInternal, fmt::format("mapping {} bytes of shared memory failed: {}", bytes, error.what()));
   }
   ::madvise(region_.get_address(), bytes, MADV_DONTFORK);
+  if (bytes >= kHugePage)
+    ::madvise(region_.get_address(), bytes, MADV_HUGEPAGE);  // counts only where the system grants it
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

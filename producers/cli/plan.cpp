@@ -12,10 +12,24 @@
 #include "producers/cli/run.hpp"
 #include "producers/pool/memory_plan.hpp"
 #include "producers/pool/node_feed.hpp"
+#include "producers/pool/placement.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/memory_limits.hpp"
 #include "runtime/schedule.hpp"
 
 namespace feedring::cli {
+namespace {
+
+nlohmann::ordered_json rank_nodes(const Placement& placement, std::uint32_t ranks) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const auto node = placement.node_of_rank(rank);
+    nodes.push_back(node ? nlohmann::ordered_json(*node) : nlohmann::ordered_json(nullptr));
+  }
+  return nodes;
+}
+
+}  // namespace
 
 void add_plan(CLI::App& app, Exit& exit) {
   struct Arguments {
@@ -61,12 +75,16 @@ void add_plan(CLI::App& app, Exit& exit) {
                        {"dataset_digest", feed.index.digest()}});
     }
     const MemoryHeadroom room = memory_headroom();
+    const Placement placement;
     exit.code = 0;
     if (arguments->json) {
       write_json({{"steps", steps},
                   {"memory", nlohmann::ordered_json(to_json(memory))},
                   {"free_bytes", room.bytes},
-                  {"free_by", room.limit}});
+                  {"free_by", room.limit},
+                  {"pages", describe_huge_pages()},
+                  {"rank_nodes", rank_nodes(placement, ranks)},
+                  {"placement", placement.describe(ranks)}});
     } else {
       for (const auto& feed : steps) {
         const auto number = [&](const char* key) { return feed[key].get<std::uint64_t>(); };
@@ -80,6 +98,8 @@ void add_plan(CLI::App& app, Exit& exit) {
       text.pop_back();
       write_line(text);
       write_line(fmt::format("free: {} by {}", human_bytes(room.bytes), room.limit));
+      write_line("pages: " + describe_huge_pages());
+      write_line("placement: " + placement.describe(ranks));
     }
     demand_memory(memory, config.pool.memory_limit);
   });

@@ -14,8 +14,13 @@
 namespace feedring {
 
 ProducerSet::ProducerSet(boost::asio::io_context& io, std::filesystem::path program, const std::vector<NodeFeed>& feeds,
-                         const Rings& rings, Callbacks callbacks)
-    : io_(io), program_(std::move(program)), feeds_(feeds), rings_(rings), callbacks_(std::move(callbacks)) {}
+                         const Rings& rings, const Placement& placement, Callbacks callbacks)
+    : io_(io),
+      program_(std::move(program)),
+      feeds_(feeds),
+      rings_(rings),
+      placement_(placement),
+      callbacks_(std::move(callbacks)) {}
 
 ProducerSet::~ProducerSet() = default;
 

@@ -26,10 +26,10 @@ class ProducerSet {
     std::function<void(ErrorKind, const std::string&)> on_broken;  ///< the pool cannot go on
   };
 
-  /// `program` is feedring-producer. All of this: the supervisor's main thread, because a producer's life is tied to
-  /// the thread that started it.
+  /// `program` is feedring-producer; `placement` says which cores are near a NUMA node. All of this: the supervisor's
+  /// main thread, because a producer's life is tied to the thread that started it.
   ProducerSet(boost::asio::io_context& io, std::filesystem::path program, const std::vector<NodeFeed>& feeds,
-              const Rings& rings, Callbacks callbacks);
+              const Rings& rings, const Placement& placement, Callbacks callbacks);
   ~ProducerSet();
 
   /// Makes the pool segment and starts `count` producers. Throws Error.
@@ -58,6 +58,7 @@ class ProducerSet {
   struct Process;
 
   void spawn(Process& process);
+  void place(const Process& process) const;
   bool tell(Process& process, const nlohmann::json& message, int descriptor);
   void hear(Process& process);
   void take_report(const Process& process, const nlohmann::json& said);
@@ -74,6 +75,7 @@ class ProducerSet {
   std::filesystem::path program_;
   const std::vector<NodeFeed>& feeds_;
   const Rings& rings_;
+  const Placement& placement_;
   Callbacks callbacks_;
   UniqueFd pool_fd_;
   Mapping pool_mapping_;

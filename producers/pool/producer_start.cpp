@@ -70,6 +70,7 @@ void ProducerSet::spawn(Process& process) {
   process.channel.assign(ours.release());
   watch_death(process);
   watch_channel(process);
+  place(process);
 
   fault_point("start, before the descriptors");
   if (!tell(process, {{"op", "pool"}}, pool_fd_.get())) return;
@@ -79,6 +80,19 @@ void ProducerSet::spawn(Process& process) {
   }
   for (const auto& ring : rings_.all()) {
     if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) return;
+  }
+}
+
+// Near the ring that it turns to first where several are served alike (producers/pool/chooser.hpp): all write to all
+// rings, but most of what it writes is near.
+void ProducerSet::place(const Process& process) const {
+  if (rings_.all().empty()) return;
+  const NodeRing& home = *rings_.all()[process.position % rings_.all().size()];
+  if (home.numa_node && !placement_.bind(process.pid, *home.numa_node)) {
+    spdlog::warn(
+        "producer {} (pid {}) could not be kept on NUMA node {}: none of its cores is granted, or the system "
+        "refused; it runs where it is",
+        process.claimant, process.pid, *home.numa_node);
   }
 }
 
@@ -97,6 +111,7 @@ bool ProducerSet::tell(Process& process, const nlohmann::json& message, int desc
 
 void ProducerSet::announce(const std::vector<const NodeRing*>& rings) {
   for (Process& process : producers_) {
+    place(process);
     for (const NodeRing* ring : rings) {
       if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) break;
     }

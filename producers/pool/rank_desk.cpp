@@ -162,6 +162,8 @@ nlohmann::json RankDesk::status() const {
         {"wait_s", static_cast<double>(header.wait_ns.load(relaxed)) * 1e-9},
         {"waiting", header.waiting.load(relaxed) != 0},
         {"slots", {{"idle", phases[0]}, {"offered", phases[1] - ready}, {"ready", ready}, {"leased", phases[2]}}}};
+    entry["huge_bytes"] = ring->huge_bytes;
+    if (ring->numa_node) entry["numa_node"] = *ring->numa_node;
     const auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const Owner& o) {
       return o.feed == ring->feed && o.local_rank == ring->local_rank;
     });

@@ -2,9 +2,11 @@
 #include "producers/pool/rings.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <feedring/error.hpp>
 
+#include "runtime/huge_pages.hpp"
 #include "runtime/memory_limits.hpp"
 #include "runtime/reserve.hpp"
 #include "runtime/ring_segment.hpp"
@@ -12,10 +14,12 @@
 namespace feedring {
 
 std::vector<const NodeRing*> Rings::make(const std::vector<NodeFeed>& feeds, std::uint32_t ranks,
-                                         std::uint32_t producers, std::optional<std::uint64_t> memory_limit) {
+                                         std::uint32_t producers, std::optional<std::uint64_t> memory_limit,
+                                         const Placement& placement) {
   std::vector<const NodeRing*> made;
   if (ranks <= ranks_) return made;
   demand_memory(plan_memory(feeds, ranks - ranks_, producers), memory_limit);
+  const bool huge = may_have_huge_pages(huge_page_policy());
   std::vector<std::unique_ptr<NodeRing>> fresh;
   for (std::uint32_t rank = ranks_; rank < ranks; ++rank) {
     for (std::uint32_t feed = 0; feed < feeds.size(); ++feed) {
@@ -23,8 +27,9 @@ std::vector<const NodeRing*> Rings::make(const std::vector<NodeFeed>& feeds, std
       const contract::RingShape shape = ring_shape_of(feeds[feed], producers, ranks);
       ring->feed = feed;
       ring->local_rank = rank;
+      ring->numa_node = placement.node_of_rank(rank);
       ring->fd = create_memfd(fmt::format("feedring-{}-{}", feeds[feed].spec.name, rank).c_str(), shape.bytes);
-      if (!reserve_pages(ring->fd.get(), shape.bytes)) {
+      if (!reserve_pages(ring->fd.get(), shape.bytes, ring->numa_node)) {
         throw Error(ErrorKind::kMemory,
                     fmt::format("the ring of local rank {} in feed '{}' needs {} and the system ended the attempt to "
                                 "reserve it: too little memory is free; lower slots or batch_size",
@@ -32,6 +37,12 @@ std::vector<const NodeRing*> Rings::make(const std::vector<NodeFeed>& feeds, std
       }
       seal_size(ring->fd.get());
       ring->mapping = Mapping(ring->fd.get(), Mapping::Access::kReadWrite, shape.bytes);
+      if (huge) {
+        ring->mapping.populate(0, shape.bytes);  // only what is mapped is counted
+        ring->huge_bytes = huge_bytes_at(ring->mapping.data());
+        spdlog::info("feed '{}', local rank {}: {} of {} lie in huge pages", feeds[feed].spec.name, rank,
+                     human_bytes(ring->huge_bytes), human_bytes(shape.bytes));
+      }
       create_ring(ring->mapping.data(), shape);
       ring->ring = Ring<>(ring->mapping.data(), shape);
       fresh.push_back(std::move(ring));

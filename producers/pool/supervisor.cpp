@@ -12,6 +12,7 @@
 #include "producers/pool/status_pages.hpp"
 #include "runtime/event_count.hpp"
 #include "runtime/fault_point.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -38,7 +39,7 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
       listener_(io, listener.release()),
       timer_(io) {
   producers_ = std::make_unique<ProducerSet>(
-      io_, options_.producer_program, feeds_, rings_,
+      io_, options_.producer_program, feeds_, rings_, placement_,
       ProducerSet::Callbacks{[this](const nlohmann::json& failure) { failures_.add(failure); },
                              [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
@@ -47,6 +48,7 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
   demand_memory(plan, options_.config.pool.memory_limit);
   spdlog::info("{}{}", to_line(plan),
                options_.ranks ? "" : " (more with the first attach, which tells how many ranks)");
+  spdlog::info("pages: {}; {}", describe_huge_pages(), placement_.describe(options_.ranks.value_or(1)));
   if (options_.ranks) make_rings(*options_.ranks);
   producers_->start(options_.producers);
   started_ns_ = monotonic_ns();
@@ -59,7 +61,7 @@ Supervisor::~Supervisor() { stop(); }
 
 void Supervisor::make_rings(std::uint32_t ranks) {
   if (ranks > options_.ranks.value_or(1)) spdlog::info("{}", to_line(plan_memory(feeds_, ranks, options_.producers)));
-  const auto made = rings_.make(feeds_, ranks, options_.producers, options_.config.pool.memory_limit);
+  const auto made = rings_.make(feeds_, ranks, options_.producers, options_.config.pool.memory_limit, placement_);
   if (producers_->size() != 0) producers_->announce(made);
 }
 

@@ -64,6 +64,7 @@ class Supervisor {
   SupervisorOptions options_;
   std::vector<NodeFeed> feeds_;
   FailureList failures_;
+  Placement placement_;
   Rings rings_;
   std::unique_ptr<ProducerSet> producers_;
   std::unique_ptr<RankDesk> desk_;

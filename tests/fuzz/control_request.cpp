@@ -26,7 +26,7 @@ struct Pool {
     Config config = config_for_folder(test::fuzz_pictures(), 8);
     config.feeds[0].batch_size = 2;
     feeds = open_feeds(config);
-    rings.make(feeds, kRanks, 1, std::nullopt);
+    rings.make(feeds, kRanks, 1, std::nullopt, Placement());
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What plan, status and bench write as JSON is what docs/schema says, and the schemas let nothing else pass.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <feedring/feed.hpp>
@@ -10,6 +11,7 @@
 
 #include "tests/support/jpeg_writer.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/numa_machine.hpp"
 #include "tests/support/program.hpp"
 #include "tests/unit/dataset_files.hpp"
 
@@ -140,7 +142,31 @@ TEST_F(PoolJson, OfAStatusIsAsItsSchemaSays) {
   EXPECT_EQ(status["rings"][0]["pid"], ::getpid());
   EXPECT_EQ(status["ranks_attached"], 1);
   status["producers"][0]["in_hand"] = {{"path", "a/1.jpg"}, {"seconds", 1.5}};
-  expect_strict(schema, status, {"/rings/0/rank", "/rings/0/pid", "/producers/0/in_hand"});
+  status["rings"][0]["numa_node"] = 1;
+  expect_strict(schema, status, {"/rings/0/rank", "/rings/0/pid", "/rings/0/numa_node", "/producers/0/in_hand"});
+  EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
+}
+
+TEST_F(PoolJson, PutsProducersNearTheGpuOfTheirRank) {
+  cpu_set_t mine;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+  if (!CPU_ISSET(0, &mine) || !CPU_ISSET(1, &mine)) GTEST_SKIP() << "cores 0 and 1 are not granted here";
+  const test::NumaMachine machine(
+      {.node0 = {test::NumaMachine::nvidia("0000:81:00.0")}, .node1 = {test::NumaMachine::nvidia("0000:01:00.0")}});
+  const json plan = line_of(run_command({"plan", "-c", config(), "--ranks", "2", "--json"}));
+  EXPECT_EQ(plan["rank_nodes"], json({1, 0})) << "rank 0 has the GPU of the lower address, which is on node 1";
+  const std::string address = "feedring-numa-test/" + std::to_string(::getpid());
+  const Finished started =
+      run_command({"start", "-c", config(), "--ranks", "2", "--producers", "3", "--address", address, "--grace", "60"});
+  ASSERT_EQ(started.code, 0) << started.err;
+  const json status = line_of(run_command({"status", "--json"}, {{"FEEDRING_POOL", address}}));
+  const int nodes[] = {1, 0, 1};
+  for (std::size_t p = 0; p < 3; ++p) {
+    cpu_set_t its;
+    ASSERT_EQ(::sched_getaffinity(status["producers"][p]["pid"].get<pid_t>(), sizeof its, &its), 0);
+    EXPECT_EQ(CPU_COUNT(&its), 1);
+    EXPECT_TRUE(CPU_ISSET(nodes[p], &its)) << p;
+  }
   EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
 }
 

@@ -29,7 +29,8 @@ TEST(ProducerReports, ThatMakeNoSenseDoNotEndThePool) {
   const std::vector<NodeFeed> feeds;
   const Rings rings;
   std::vector<std::uint32_t> heard;
-  ProducerSet set(io, program, feeds, rings,
+  const Placement placement;
+  ProducerSet set(io, program, feeds, rings, placement,
                   {[&](const nlohmann::json& failure) { heard.push_back(failure.value("row", 0U)); },
                    [](ErrorKind, const std::string&) {}});
   set.start(1);
