@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 
 from . import _core
+from .accumulation import Groups
 from .arguments import refuse_what_cannot_be_done, table_of, whole_number
 from .configuration import ConfigurationFile, Source, contradictions
-from .errors import ForkedError, UsageError
+from .errors import ForkedError, RefusedError, UsageError
 from .facades import BatchSampler, Samples
 
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
@@ -56,6 +57,9 @@ class Loader:
         on_full: "copy" returns a copy, and warns once, when the program holds all other slots; "error" raises HeldError
             when it holds all.
         backend: "torch" or "numpy". Default: torch where it is installed.
+        accumulate: batches between two steps of the optimizer: `group_ends` and `group_size` tell where. A state that
+            was saved with another number of ranks or batch size changes it, so that as many samples stay between two
+            steps, or is refused.
         rank, world_size, local_rank, local_world_size: who this rank is, where the launcher's environment shall not
             say it. It is read when the feed is needed first: by iterating, len(), state_dict(), attach() and the like.
         attach_timeout: seconds to wait for the pool.
@@ -73,7 +77,7 @@ class Loader:
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
                  on_error: str | None = None, as_tuple: bool = False, columns: object = None, on_full: str = "copy",
-                 backend: str | None = None, rank: int | None = None, world_size: int | None = None,
+                 backend: str | None = None, accumulate: int = 1, rank: int | None = None, world_size: int | None = None,
                  local_rank: int | None = None, local_world_size: int | None = None, attach_timeout: float = 60,
                  **unsupported: object) -> None:
         refuse_what_cannot_be_done(unsupported)
@@ -114,6 +118,7 @@ class Loader:
         self._convert = None
         self._turn = 0  # of the iterator that is live
         self._warned = False
+        self._groups = Groups(whole_number("accumulate", accumulate, 1) or 1)
 
     # Attaching.
 
@@ -217,7 +222,10 @@ class Loader:
         counts batches that were handed out."""
         import json
 
-        return json.loads(self._attached().state())
+        state = json.loads(self._attached().state())
+        if self.accumulate > 1:
+            state["accumulate"] = self.accumulate
+        return state
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Goes on where the state was saved, at any world size and batch size; the next iteration runs the rest of that
@@ -228,7 +236,33 @@ class Loader:
             text = json.dumps(state_dict)
         except (TypeError, ValueError) as error:
             raise UsageError(f"this is no state of a feed: {error}") from None
-        self._attached().load_state(text)
+        feed = self._attached()
+        before = feed.state()
+        feed.load_state(text)
+        try:
+            self._groups = Groups(self._groups.load(state_dict, json.loads(before)["G"]))
+        except RefusedError:
+            feed.load_state(before)
+            raise
+
+    # Accumulating gradients.
+
+    @property
+    def accumulate(self) -> int:
+        """Batches between two steps of the optimizer."""
+        return self._groups.accumulate
+
+    @property
+    def group_ends(self) -> bool:
+        """Whether the batch that was handed out last is the last one before a step of the optimizer, also where an
+        epoch ends with a group that is not full."""
+        return self._groups.ends
+
+    @property
+    def group_size(self) -> int:
+        """Batches of the group that the last batch belongs to: `accumulate`, or fewer in an epoch's last one. Divide
+        the loss by it."""
+        return self._groups.size
 
     # What programs look for in a DataLoader.
 
@@ -325,6 +359,7 @@ class LoaderIterator:
         self._loader = loader
         self._feed = feed
         self._turn = turn
+        self._steps = feed.steps_per_epoch
         self._ended = False
 
     def __iter__(self) -> LoaderIterator:
@@ -346,6 +381,7 @@ class LoaderIterator:
             raise StopIteration
         if batch.copied and not loader._warned:
             loader._warn_of_copy(self._feed)
+        loader._groups.advance(batch.step, self._steps)
         return loader._arrays(batch)
 
     def __len__(self) -> int:
