@@ -9,7 +9,7 @@ from .errors import RefusedError
 class Groups:
     """Batches between two steps of the optimizer.
 
-    Group g of an epoch covers the ordinals from g x W x B x A on, so that where it ends can be told from the step alone.
+    Group g of an epoch covers the ordinals from g x W x B x A on, so that its end can be told from the step alone.
     """
 
     def __init__(self, accumulate: int) -> None:

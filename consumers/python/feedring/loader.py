@@ -77,8 +77,9 @@ class Loader:
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
                  on_error: str | None = None, as_tuple: bool = False, columns: object = None, on_full: str = "copy",
-                 backend: str | None = None, accumulate: int = 1, rank: int | None = None, world_size: int | None = None,
-                 local_rank: int | None = None, local_world_size: int | None = None, attach_timeout: float = 60,
+                 backend: str | None = None, accumulate: int = 1,
+                 rank: int | None = None, world_size: int | None = None, local_rank: int | None = None,
+                 local_world_size: int | None = None, attach_timeout: float = 60,
                  **unsupported: object) -> None:
         refuse_what_cannot_be_done(unsupported)
         if on_full not in ("copy", "error"):
