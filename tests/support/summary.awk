@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads ctest's JUnit files (build/junit.xml, build/asan/junit.xml …): names what was skipped and why, names what
-# failed, and ends with one line of totals. Exit status 1 if anything failed or there was nothing to run.
+# Reads ctest's JUnit files (build/junit.xml, build/asan/junit.xml …): names what was skipped and why, each test once though
+# several trees skip it, names what failed, and ends with one line of totals. Exit status 1 if anything failed or there was nothing to run.
 
 function unescape(text) {
   gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text); gsub(/&apos;/, "'", text)
@@ -17,7 +17,7 @@ FNR == 1 {  # "build/asan/junit.xml" is the tree called asan; the plain tree nee
 }
 
 # Test output is escaped, so a line that starts with a tag is ctest's own.
-/^\t<testcase / { name = tree attribute($0, "name"); status = attribute($0, "status"); message = first = reason = "" }
+/^\t<testcase / { test = attribute($0, "name"); name = tree test; status = attribute($0, "status"); message = first = reason = "" }
 /^\t\t<skipped / { message = attribute($0, "message") }
 /^\t\t<system-out>/ { first = substr($0, index($0, ">") + 1) }
 gtest_skip { reason = $0; gtest_skip = 0 }
@@ -26,9 +26,9 @@ gtest_skip { reason = $0; gtest_skip = 0 }
   if (status == "run") ++passed
   else if (status == "notrun" && message ~ /^SKIP_/) {  # skipped by the test itself
     sub(/<\/system-out>$/, "", first)
-    skipped[++skips] = name " (" unescape(reason == "" ? first : reason) ")"
+    if (!seen[test]++) skipped[++skips] = name " (" unescape(reason == "" ? first : reason) ")"
   }
-  else if (status == "disabled") skipped[++skips] = name " (disabled)"
+  else if (status == "disabled") { if (!seen[test]++) skipped[++skips] = name " (disabled)" }
   else failed[++failures] = name (status == "notrun" ? " (" message ")" : "")
 }
 
