@@ -9,6 +9,7 @@
 
 NB_MODULE(_core, module) {
   module.doc() = "The rank's side of feedring. Programs use feedring.Loader.";
+  nanobind::set_leak_warnings(false);  // a program that ends with batches in its hands is none of our leaks
   module.attr("__version__") = FEEDRING_VERSION;
   feedring::python::bind_errors(module);
   feedring::python::bind_view(module);

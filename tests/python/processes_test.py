@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -163,6 +164,39 @@ with feedring.Loader(path, "train", backend="numpy") as train, feedring.Loader(p
 print(counts)
 """)
     assert said.strip() == "{(1, 2)}"
+
+
+def test_only_its_owner_gives_a_ring_back(pictures, tmp_path, monkeypatch):
+    address = f"feedring-test/{os.getpid()}"
+    path = tmp_path / "feed.toml"
+    path.write_text(f'[feed.train]\ndata = "{pictures}"\nbatch_size = 4\n'
+                    'transform = [ { name = "Resize", size = [8, 8] } ]\n')
+    subprocess.run([feedring.command(), "start", "-c", path, "--producers", "1", "--address", address, "--grace", "20"],
+                   check=True, stdout=subprocess.DEVNULL, timeout=30)
+    monkeypatch.setenv("FEEDRING_POOL", address)
+
+    def ask(**request):
+        """What the pool answers to this process."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
+            control.settimeout(30)
+            control.connect(b"\0" + address.encode())
+            control.send(json.dumps(request).encode())
+            return json.loads(control.recv(1 << 17))
+
+    try:
+        with feedring.Loader(backend="numpy") as loader:
+            loader.attach()
+            good = {"op": "detach", "feed": "train", "local_rank": 0}
+            assert json.loads(in_a_child(lambda: json.dumps(ask(**good))))["ok"] is False  # another process
+            for wrong in ({"feed": "other"}, {"local_rank": 1}, {"local_rank": -1}, {"feed": 3}):
+                assert ask(**{**good, **wrong})["ok"] is False
+            assert ask(op="status")["ranks_attached"] == 1
+        assert ask(op="status")["ranks_attached"] == 0
+        with feedring.Loader(backend="numpy") as loader:
+            loader.attach()
+            assert ask(op="status")["ranks_attached"] == 1
+    finally:
+        subprocess.run([feedring.command(), "stop", "--pool", address], check=True, timeout=30)
 
 
 def test_an_interpreter_can_end_in_the_middle_of_everything(python, pictures):
