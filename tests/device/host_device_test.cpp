@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <feedring/error.hpp>
+
 #include "tests/device/device_conformance.hpp"
 #include "tests/support/child.hpp"
 
@@ -9,21 +12,9 @@ namespace feedring {
 namespace {
 
 using std::chrono::milliseconds;
-using test::DeviceConformance;
 using test::kLong;
-using test::MakeDevice;
 using test::Pages;
 using testing::HasSubstr;
-
-MakeDevice host(const HostDeviceOptions& options) {
-  return {[options] { return host_device(options); }};
-}
-
-INSTANTIATE_TEST_SUITE_P(HostDevice, DeviceConformance, testing::Values(host({})));
-INSTANTIATE_TEST_SUITE_P(DelayedHostDevice, DeviceConformance, testing::Values(host({.delay = milliseconds(3)})));
-INSTANTIATE_TEST_SUITE_P(RandomHostDevice, DeviceConformance,
-                         testing::Values(host({.delay = milliseconds(2), .delay_seed = 1, .copies = true}),
-                                         host({.delay = milliseconds(2), .delay_seed = 2, .copies = true})));
 
 void copy(Device& on, std::byte* to, const Pages& from) {
   const CopyPiece piece{to, from.data(), from.size()};

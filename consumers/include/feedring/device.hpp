@@ -99,7 +99,7 @@ class Device {
   /// throws Error(kDeadline), or Error(kInternal) where the device failed.
   virtual void order(StreamHandle stream, const Mark& mark, std::chrono::nanoseconds at_most) = 0;
 
-  /// Why nothing more is accepted, in one sentence; empty while all is well.
+  /// Why nothing more is accepted, in one sentence; empty while all is well. Asks the device; not for every batch.
   [[nodiscard]] virtual std::string failure() const = 0;
 };
 
