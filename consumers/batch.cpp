@@ -11,26 +11,35 @@
 namespace feedring {
 namespace {
 
+constexpr std::chrono::seconds kPatience{120};  // of a CPU that plays a device's stream, for the copy
+
 TensorView view_of(const BatchContent& content, const contract::TensorEntry& entry) {
   TensorView view;
-  view.data = content.memory->ring().payload(content.slot) + entry.offset;
+  std::byte* base = content.device ? content.device->data() : content.memory->ring().payload(content.slot);
+  view.data = base + entry.offset;
+  if (content.device) view.device = content.device->tag();
   view.dtype = static_cast<Dtype>(entry.dtype);
   view.dimensions = entry.dimensions;
   for (std::uint32_t d = 0; d < entry.dimensions; ++d) {
     view.sizes[d] = static_cast<std::int64_t>(entry.shape[d]);
     view.steps[d] = static_cast<std::int64_t>(entry.strides[d]);
   }
-  view.bytes = entry.row_bytes * entry.shape[0];
+  view.bytes = bytes_of(entry);
   return view;
 }
 
+// For the CPU, wherever the batch lies.
 template <class T>
-std::span<const T> column(const TensorView& view, Dtype dtype, const char* name) {
-  if (view.dtype != dtype) {
-    throw Error(ErrorKind::kUsage, fmt::format("the tensor '{}' of this feed holds {} where {} was expected", name,
-                                               name_of(view.dtype), name_of(dtype)));
+std::span<const T> column(const BatchContent& content, const contract::TensorEntry& entry, Dtype dtype) {
+  if (static_cast<Dtype>(entry.dtype) != dtype || !is_column(entry)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the tensor '{}' of this feed holds {} where a column of {} was expected", entry.name,
+                            name_of(static_cast<Dtype>(entry.dtype)), name_of(dtype)));
   }
-  return view.as<T>();
+  const contract::RingShape& shape = content.memory->ring().shape();
+  const std::byte* data = content.device ? content.device->columns() + column_offset(shape, entry)
+                                         : content.memory->ring().payload(content.slot) + entry.offset;
+  return {reinterpret_cast<const T*>(data), bytes_of(entry) / sizeof(T)};
 }
 
 }  // namespace
@@ -48,7 +57,7 @@ const BatchContent& Batch::content() const {
   return *content_;
 }
 
-TensorView Batch::tensor(std::string_view name) const {
+const contract::TensorEntry& Batch::entry_of(std::string_view name) const {
   const BatchContent& batch = content();
   const contract::TensorEntry* entry = find_tensor(batch.memory->ring().shape(), name);
   if (entry == nullptr) {
@@ -57,8 +66,10 @@ TensorView Batch::tensor(std::string_view name) const {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: a batch has no tensor '{}'; it has: {}", batch.memory->what(), name, known));
   }
-  return view_of(batch, *entry);
+  return *entry;
 }
+
+TensorView Batch::tensor(std::string_view name) const { return view_of(content(), entry_of(name)); }
 
 std::vector<std::string_view> Batch::names() const {
   const contract::RingShape& shape = content().memory->ring().shape();
@@ -68,13 +79,13 @@ std::vector<std::string_view> Batch::names() const {
 }
 
 std::span<const std::int64_t> Batch::labels() const {
-  return column<std::int64_t>(tensor("labels"), Dtype::kInt64, "labels");
+  return column<std::int64_t>(content(), entry_of("labels"), Dtype::kInt64);
 }
 std::span<const std::int64_t> Batch::sample_ids() const {
-  return column<std::int64_t>(tensor("sample_ids"), Dtype::kInt64, "sample_ids");
+  return column<std::int64_t>(content(), entry_of("sample_ids"), Dtype::kInt64);
 }
 std::span<const std::uint8_t> Batch::valid() const {
-  return column<std::uint8_t>(tensor("valid"), Dtype::kUint8, "valid");
+  return column<std::uint8_t>(content(), entry_of("valid"), Dtype::kUint8);
 }
 
 std::uint64_t Batch::epoch() const { return content().wanted.epoch; }
@@ -82,6 +93,10 @@ std::uint64_t Batch::step() const { return content().wanted.step; }
 std::uint64_t Batch::first_ordinal() const { return content().wanted.share.first; }
 std::uint32_t Batch::valid_rows() const { return content().wanted.share.valid; }
 std::uint32_t Batch::rows() const { return content().memory->ring().shape().rows; }
+
+void Batch::use_on(StreamHandle stream) const {
+  if (content().device) content().device->use_on(stream, kPatience);
+}
 
 std::shared_ptr<const void> Batch::lease() const { return {content_, &content()}; }
 

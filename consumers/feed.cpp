@@ -13,6 +13,8 @@ namespace {
 
 using Holder = RingMemory::Holder;
 
+constexpr std::chrono::seconds kSettle{5};  // for copies that the device is still at
+
 template <class Predicate>
 std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
   std::uint32_t count = 0;
@@ -26,7 +28,7 @@ std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
 Feed Feed::attach(const FeedOptions& options) {
   Attachment attachment = attach_to_pool(options, process_environment());
   return Feed(std::make_unique<FeedOwner>(std::move(attachment), options.device ? options.device : host_device(),
-                                          options.deadline));
+                                          options.stream, options.deadline));
 }
 
 Feed::Feed(std::unique_ptr<FeedOwner> owner) noexcept : owner_(std::move(owner)) {}
@@ -54,6 +56,7 @@ const std::string& Feed::name() const { return owner_->info().name; }
 const std::string& Feed::dataset_digest() const { return owner_->info().dataset_digest; }
 FeedStats Feed::stats() const { return owner_->stats(); }
 const std::string& Feed::description() const { return owner_->info().description; }
+std::string Feed::device_note() const { return owner_->memory().device_note(); }
 std::uint32_t Feed::slots() const { return owner_->info().slots; }
 
 std::uint32_t Feed::held() const {
@@ -65,6 +68,7 @@ void Feed::detach() {
   if (!owner_->memory().is_mine()) {
     throw Error(ErrorKind::kForked, info.what() + ": a forked child cannot give back the ring of its parent");
   }
+  (void)owner_->memory().settle(kSettle);
   if (const auto busy = slots_of(*owner_, [](Holder holder) { return holder != Holder::kNobody; }); busy != 0) {
     throw Error(ErrorKind::kHeld,
                 fmt::format("{}: {} of its batches are still held, by the program or by a copy to a device; the ring "

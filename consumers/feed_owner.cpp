@@ -65,7 +65,8 @@ class FeedOwner::Entry {
   std::uint64_t calls_;
 };
 
-FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::chrono::milliseconds deadline)
+FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::function<StreamHandle()> stream,
+                     std::chrono::milliseconds deadline)
     : info_(attachment.info),
       supervisor_(std::move(attachment.supervisor)),
       memory_(map(attachment, std::move(device))),
@@ -73,6 +74,7 @@ FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std:
       cursor_(info_.cursor()),
       table_(memory_),
       populated_(memory_->ring().shape().slots) {
+  if (memory_->device()->copies()) copies_.emplace(memory_, std::move(stream));
   memory_->populate_control();
   fault_point("attach, with the memory");
   auto& header = memory_->ring().header();
@@ -129,7 +131,10 @@ std::optional<Batch> FeedOwner::next(std::chrono::milliseconds deadline) {
   }
   for (;;) {
     const std::uint32_t slot = wait_for_next(deadline);
-    if (auto batch = deliver(slot)) return batch;
+    if (auto batch = deliver(slot, deadline)) {
+      if (copies_) copy_ahead();
+      return batch;
+    }
   }
 }
 
@@ -189,6 +194,7 @@ std::uint32_t FeedOwner::sleep_until_ready(std::chrono::milliseconds deadline) {
     }
     if (populate_one()) continue;
     throw_if_broken();
+    throw_if_device_failed();
     if (gone_) throw_gone();
     if (waited >= patience) throw_deadline(deadline);
 
@@ -215,6 +221,13 @@ void FeedOwner::throw_if_broken() const {
   throw Error(known ? static_cast<ErrorKind>(broken - 1) : ErrorKind::kInternal, info_.what() + ": " + text);
 }
 
+// Its slots do not come back; the wait would end by the deadline.
+void FeedOwner::throw_if_device_failed() const {
+  if (!copies_) return;
+  const std::string why = memory_->device()->failure();
+  if (!why.empty()) throw Error(ErrorKind::kInternal, info_.what() + ": " + why);
+}
+
 void FeedOwner::throw_gone() const {
   throw Error(ErrorKind::kPoolGone,
               fmt::format("{}: the pool died before epoch {}, step {} was ready; save the state and start again",
@@ -228,15 +241,18 @@ void FeedOwner::throw_deadline(std::chrono::milliseconds deadline) const {
                           describe_stall(*memory_, table_.next_slot(), monotonic_ns())));
 }
 
-std::optional<Batch> FeedOwner::deliver(std::uint32_t slot) {
+std::optional<Batch> FeedOwner::deliver(std::uint32_t slot, std::chrono::milliseconds deadline) {
   const Wanted wanted = *cursor_.want(0);
   const RowSummary rows = summarize_rows(*memory_, slot, wanted.share.valid);
   if (rows.incomplete && table_.adopted(slot)) {
     table_.reoffer(slot);
     return std::nullopt;
   }
+  std::shared_ptr<const DeviceBatch> on_device;
+  if (copies_) on_device = copies_->take(slot, deadline);
   table_.lend(slot);
-  auto content = std::make_shared<const BatchContent>(memory_, slot, wanted);  // gives the slot back, also by a throw
+  // Gives the slot back, also by a throw.
+  auto content = std::make_shared<const BatchContent>(memory_, slot, wanted, std::move(on_device));
   table_.advance();
   cursor_.advance();
   if (rows.incomplete) {
@@ -250,6 +266,16 @@ std::optional<Batch> FeedOwner::deliver(std::uint32_t slot) {
   ++stats_.batches;
   stats_.samples += wanted.share.valid;
   return Batch(std::move(content));
+}
+
+void FeedOwner::copy_ahead() noexcept {
+  try {
+    table_.tend(cursor_);
+    const auto slot = ready_slot();
+    if (slot && !table_.adopted(*slot)) copies_->begin(*slot);
+  } catch (const std::exception&) {
+    // Whatever it is, the call that wants this batch meets it again, and tells.
+  }
 }
 
 void FeedOwner::count_failures(const BatchContent& batch, const RowSummary& rows) {
@@ -293,6 +319,7 @@ FeedStats FeedOwner::stats() const {
   FeedStats stats = stats_;
   if (!memory_->is_mine()) return stats;
   stats.futex_calls = memory_->ring().header().futex_calls.load(kRelaxed) - futex_calls_before_;
+  if (copies_) stats.staged = copies_->staged();
   return stats;
 }
 

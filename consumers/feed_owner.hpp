@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <feedring/feed.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "consumers/attach.hpp"
 #include "consumers/cursor.hpp"
+#include "consumers/device_copies.hpp"
 #include "consumers/failures.hpp"
 #include "consumers/feed_info.hpp"
 #include "consumers/ring_memory.hpp"
@@ -25,7 +27,8 @@ class FeedOwner {
  public:
   /// Takes over what a predecessor left, or offers the first batches of a ring that nobody used before. Throws
   /// Error(kRefused) where ring and description disagree, and what Cursor throws.
-  FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::chrono::milliseconds deadline);
+  FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::function<StreamHandle()> stream,
+            std::chrono::milliseconds deadline);
 
   [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
   void start_epoch();
@@ -49,10 +52,13 @@ class FeedOwner {
   [[nodiscard]] std::uint32_t wait_for_next(std::chrono::milliseconds deadline);
   [[nodiscard]] std::uint32_t sleep_until_ready(std::chrono::milliseconds deadline);
   void throw_if_broken() const;
+  void throw_if_device_failed() const;
   [[noreturn]] void throw_gone() const;
   [[noreturn]] void throw_deadline(std::chrono::milliseconds deadline) const;
   /// The batch in a ready slot; nullopt where the slot had to be offered again.
-  [[nodiscard]] std::optional<Batch> deliver(std::uint32_t slot);
+  [[nodiscard]] std::optional<Batch> deliver(std::uint32_t slot, std::chrono::milliseconds deadline);
+  /// Lets the device copy the batch after this one, if that is ready, while the program uses this one.
+  void copy_ahead() noexcept;
   /// Throws Error(kData) where a sample was raised or the budget is spent.
   void count_failures(const BatchContent& batch, const RowSummary& rows);
   /// Faults the payload of a slot in, one that was not yet; false: there is none.
@@ -65,6 +71,7 @@ class FeedOwner {
   std::chrono::milliseconds deadline_;
   Cursor cursor_;
   SlotTable table_;
+  std::optional<DeviceCopies> copies_;  // where the device has memory of its own
   bool aligned_ = false;  // false after a restart, until the user said where to go on or asked for a batch
   bool gone_ = false;     // the supervisor was seen dead
   std::vector<bool> populated_;

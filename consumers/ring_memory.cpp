@@ -6,6 +6,8 @@
 
 #include <exception>
 #include <feedring/error.hpp>
+#include <span>
+#include <thread>
 #include <utility>
 
 #include "runtime/event_count.hpp"
@@ -14,6 +16,8 @@ namespace feedring {
 namespace {
 
 using PoolHeader = contract::PoolHeader<std::atomic>;
+
+constexpr std::chrono::seconds kSettle{2};  // for copies that were begun, at the end of a feed
 
 // A segment whose size can change would turn our next access into SIGBUS.
 int sealed(const std::string& what, int fd) {
@@ -28,7 +32,8 @@ int sealed(const std::string& what, int fd) {
 std::shared_ptr<RingMemory> RingMemory::map(const std::string& what, int ring, int pool,
                                             std::shared_ptr<Device> device) {
   return {new RingMemory(what, ring, pool, std::move(device)), [](RingMemory* memory) {
-            if (memory->is_mine()) delete memory;
+            // A copy that never ends may still read: its memory then stays until the process ends.
+            if (memory->is_mine() && memory->settle(kSettle)) delete memory;
           }};
 }
 
@@ -52,6 +57,9 @@ RingMemory::RingMemory(const std::string& what, int ring, int pool, std::shared_
   if (status_ == nullptr || status_->row_bytes != 1) {
     throw Error(ErrorKind::kRefused, fmt::format("{}: the ring has no status byte per row", what));
   }
+  if (!device_->copies()) return;
+  copying_ = std::make_unique<std::atomic<std::uint32_t>[]>(ring_.shape().slots);
+  registration_.emplace(device_, std::span(ring_map_.data(), ring_map_.size()), what);
 }
 
 bool RingMemory::is_mine() const noexcept { return ::getpid() == process_; }
@@ -88,6 +96,41 @@ void RingMemory::release(std::uint32_t slot) const noexcept {
   holders_[slot].store(Holder::kNobody, std::memory_order_release);
   EventCount(ring_.header().ready).notify_one();
   ring_.header().futex_calls.fetch_add(futex_calls_of_this_thread() - calls, std::memory_order_relaxed);
+}
+
+void RingMemory::hand_out(std::uint32_t slot) noexcept {
+  if (copying_ == nullptr) {
+    holders_[slot].store(Holder::kUser, std::memory_order_relaxed);
+  } else if (copying_[slot].fetch_add(kDelivered, std::memory_order_acq_rel) == 0) {
+    copying_[slot].store(0, std::memory_order_relaxed);  // the copy was faster
+    release(slot);
+  }
+}
+
+void RingMemory::begin_copy(std::uint32_t slot) noexcept {
+  copies_under_way_.fetch_add(1, std::memory_order_relaxed);
+  copying_[slot].fetch_add(kCopy, std::memory_order_relaxed);
+}
+
+void RingMemory::copied(std::uint32_t slot) noexcept {
+  const std::uint32_t left = copying_[slot].fetch_sub(kCopy, std::memory_order_acq_rel) - kCopy;
+  if (left == kDelivered) {
+    copying_[slot].store(0, std::memory_order_release);
+    release(slot);
+  } else if (left == 0) {
+    // Not delivered yet, or not wanted any more: then the owner waits for this to take the slot back.
+    EventCount(ring_.header().ready).notify_one();
+  }
+  copies_under_way_.fetch_sub(1, std::memory_order_release);  // the last touch: settle() may end this memory now
+}
+
+bool RingMemory::settle(std::chrono::nanoseconds at_most) const noexcept {
+  const auto late = std::chrono::steady_clock::now() + at_most;
+  while (copies_under_way_.load(std::memory_order_acquire) != 0) {
+    if (std::chrono::steady_clock::now() >= late) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
 }
 
 }  // namespace feedring

@@ -151,7 +151,8 @@ template <class Memory>
 bool BasicSlotTable<Memory>::can_take_back(std::uint32_t slot) const noexcept {
   switch (entries_[slot].use) {
     case Use::kLent: return memory_->holder(slot) == Memory::Holder::kNobody && ring().slot(slot).phase == Phase::kIdle;
-    case Use::kStale: return ring().full(ring().slot(slot));
+    // A device may be copying it, for a batch that was wanted before.
+    case Use::kStale: return ring().full(ring().slot(slot)) && memory_->holder(slot) == Memory::Holder::kNobody;
     case Use::kFree:
     case Use::kOffered: break;
   }

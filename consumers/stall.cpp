@@ -36,10 +36,12 @@ std::string describe_holders(const RingMemory& memory) {
   const std::uint32_t slots = memory.ring().shape().slots;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     user += memory.holder(slot) == RingMemory::Holder::kUser ? 1 : 0;
-    device += memory.holder(slot) == RingMemory::Holder::kDevice ? 1 : 0;
+    const RingMemory::Holder holder = memory.holder(slot);
+    device += holder == RingMemory::Holder::kDevice || holder == RingMemory::Holder::kAhead ? 1 : 0;
   }
-  return fmt::format("no slot came free for it: of {}, the program holds {}, and the device has not finished with {}",
-                     slots, user, device);
+  const std::string failure = memory.device()->failure();
+  return fmt::format("no slot came free for it: of {}, the program holds {}, and the device has not finished with {}{}",
+                     slots, user, device, failure.empty() ? "" : "; " + failure);
 }
 
 }  // namespace

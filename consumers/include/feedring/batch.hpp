@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One batch: named tensors in a slot of the rank's ring, without a copy. Whoever holds the batch, or a view made from
-// its lease, keeps the slot; the last one to go gives it back to the producers.
+// One batch: named tensors in a slot of the rank's ring, without a copy, or in memory of a device. Whoever holds the
+// batch, or a view made from its lease, keeps slot or memory; the last one to go gives it back.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <feedring/device.hpp>
 #include <feedring/dtype.hpp>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@ namespace feedring {
 /// the layout of the bytes: for NHWC the strides are channels_last.
 struct TensorView {
   void* data = nullptr;  ///< a multiple of 64; read it, never write: the slot may be read by a device too
+  DeviceTag device;      ///< where it lies; on a device it is filled for work on the feed's stream (docs/device.md)
   Dtype dtype = Dtype::kUint8;
   std::uint32_t dimensions = 0;         ///< 1 to 4
   std::array<std::int64_t, 4> sizes{};  ///< `dimensions` of them count, sizes[0] is the rows
@@ -26,14 +28,19 @@ struct TensorView {
 
   [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return {sizes.data(), dimensions}; }
   [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {steps.data(), dimensions}; }
-  /// The elements in the order of memory. The caller names the type that `dtype` says.
+  /// The elements in the order of memory, for the CPU: none where it lies elsewhere. The caller names the type that
+  /// `dtype` says.
   template <class T>
   [[nodiscard]] std::span<const T> as() const noexcept {
+    if (device.type != DeviceType::kCpu) return {};
     return {static_cast<const T*>(data), bytes / sizeof(T)};
   }
 };
 
 struct BatchContent;  // consumers/batch_content.hpp
+namespace contract {
+struct TensorEntry;  // runtime/contract.hpp
+}
 
 /// Move-only. Any thread may use and destroy it, one at a time; it may outlive its Feed.
 /// All readers throw Error(kUsage) after release() or a move, and Error(kForked) in a forked child.
@@ -52,6 +59,7 @@ class Batch {
   [[nodiscard]] std::vector<std::string_view> names() const;
 
   [[nodiscard]] TensorView images() const { return tensor("images"); }
+  // These three are for the CPU also where the batch lies on a device; tensor() of the same names is on the device.
   /// Class numbers, as torchvision's ImageFolder counts them.
   [[nodiscard]] std::span<const std::int64_t> labels() const;
   /// Index of each row's sample in the data set.
@@ -69,6 +77,11 @@ class Batch {
   /// Rows of every tensor: the feed's batch size.
   [[nodiscard]] std::uint32_t rows() const;
 
+  /// Says that work on a further stream of the device will use this batch: that stream is made to wait for the copy,
+  /// and the memory is not used again before what was put there by the end of the batch. Nothing to do for the stream
+  /// of FeedOptions::stream, nor where the batch lies in the slot. Throws Error as Device::order() does.
+  void use_on(StreamHandle stream) const;
+
   /// What keeps the slot: a copy of it keeps the tensors where they are after the batch is gone.
   [[nodiscard]] std::shared_ptr<const void> lease() const;
   /// Lets go of the slot now, as destruction does.
@@ -78,6 +91,7 @@ class Batch {
 
  private:
   [[nodiscard]] const BatchContent& content() const;
+  [[nodiscard]] const contract::TensorEntry& entry_of(std::string_view name) const;
 
   std::shared_ptr<const BatchContent> content_;
 };

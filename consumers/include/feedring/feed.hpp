@@ -45,7 +45,11 @@ struct FeedOptions {
   std::chrono::milliseconds attach_deadline = std::chrono::seconds(60);  ///< longest wait for the pool
   /// Called at least ten times a second while attach() waits; what it throws ends the wait (an interpreter's ^C).
   std::function<void()> idle = {};
-  std::shared_ptr<Device> device = nullptr;  ///< what reads the slots; null: host_device()
+  /// What reads the slots; null: host_device(). With feedring::cuda() batches come as tensors of the GPU.
+  std::shared_ptr<Device> device = nullptr;
+  /// The device's stream on which the next batch will be used, asked once a batch by next(), on its thread; empty: the
+  /// default stream, which is torch's as long as nothing else was set. docs/device.md has the rules.
+  std::function<StreamHandle()> stream = {};
 };
 
 /// Sums since attach.
@@ -55,6 +59,7 @@ struct FeedStats {
   std::uint64_t failed = 0;       ///< of them replaced or zeroed, and those that were raised
   std::uint64_t wait_ns = 0;      ///< the caller stood in next() for a batch that was not ready
   std::uint64_t futex_calls = 0;  ///< system calls for sleeping and waking
+  std::uint64_t staged = 0;       ///< copied to the device from memory that was not registered (yet)
 };
 
 class FeedOwner;  // consumers/feed_owner.hpp
@@ -81,6 +86,10 @@ class Feed {
   ///   next
   ///              call goes on with the step behind it, so that all ranks stay in step
   ///   kHeld      the caller holds all slots of the ring
+  ///   kMemory    no room on the device for another batch; let batches go and call again
+  ///   kInternal  a copy to the device failed: nothing more comes
+  ///   kMemory    no room on the device for another batch; let batches go and call again
+  ///   kInternal  a copy to the device failed: nothing more comes
   ///   kForked, kUsage  see above
   [[nodiscard]] std::optional<Batch> next();
   [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
@@ -122,6 +131,10 @@ class Feed {
   /// Batches that the ring has room for, and how many of these slots the program holds now. Any thread may call them.
   [[nodiscard]] std::uint32_t slots() const;
   [[nodiscard]] std::uint32_t held() const;
+
+  /// What there is to say of the device: why the ring could not be pinned; empty where all is well, and while it is
+  /// being pinned.
+  [[nodiscard]] std::string device_note() const;
 
   /// Gives the ring back, so that this process or another one may attach to the feed again before this one ends; what
   /// was decoded stays for it. Afterwards this Feed is like one that was moved from. Throws Error(kHeld) while batches

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibTorch tensors over a batch, without a copy. Header-only: link feedring::torch.
+// LibTorch tensors over a batch, on the CPU or a GPU, without a copy. Header-only: link feedring::torch. Needs no torch
+// that was built with CUDA as long as no GPU is used.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include <cstdint>
 #include <feedring/batch.hpp>
+#include <functional>
+#include <memory>
 #include <string_view>
 
 namespace feedring {
@@ -21,16 +26,35 @@ namespace feedring {
   return at::kByte;
 }
 
-/// A view of the batch's tensor `name`. The slot stays with this rank until the batch and all tensors over it are gone,
-/// so keep them no longer than needed: a rank that holds all its slots gets no further batch. Never write into it.
-/// Throws Error as Batch::tensor() does.
+[[nodiscard]] inline at::Device device_of(DeviceTag tag) noexcept {
+  return tag.type == DeviceType::kCuda ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(tag.index))
+                                       : at::Device(at::kCPU);
+}
+
+/// A view of the batch's tensor `name`, without a copy. Slot, or memory of the device, stays with the batch until it
+/// and all tensors over it are gone, so keep them no longer than needed: a rank that holds all its slots gets no
+/// further batch. Never write into it. On a device it is for work on the feed's stream; before using it on another one
+/// say batch.use_on(). Throws Error as Batch::tensor() does.
 [[nodiscard]] inline at::Tensor to_tensor(const Batch& batch, std::string_view name) {
   const TensorView view = batch.tensor(name);
   const auto shape = view.shape();
   const auto strides = view.strides();
+  const at::Device device = device_of(view.device);
   return at::from_blob(
       view.data, at::IntArrayRef(shape.data(), shape.size()), at::IntArrayRef(strides.data(), strides.size()),
-      [lease = batch.lease()](void*) mutable { lease.reset(); }, at::TensorOptions(scalar_type_of(view.dtype)));
+      [lease = batch.lease()](void*) mutable { lease.reset(); },
+      at::TensorOptions(scalar_type_of(view.dtype)).device(device), device);
+}
+
+/// For CudaOptions::allocate: batches lie in memory of torch's caching allocator, so that torch.cuda.memory_summary()
+/// counts them and there is one pool of device memory.
+[[nodiscard]] inline std::function<std::shared_ptr<void>(std::size_t, std::int32_t)> torch_allocator() {
+  return [](std::size_t bytes, std::int32_t index) {
+    auto block = std::make_shared<at::Tensor>(
+        at::empty({static_cast<std::int64_t>(bytes)},
+                  at::TensorOptions(at::kByte).device(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)))));
+    return std::shared_ptr<void>(block, block->data_ptr());
+  };
 }
 
 }  // namespace feedring
