@@ -24,8 +24,8 @@ class PyBatch {
   [[nodiscard]] bool copied() const noexcept { return copied_; }
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
-  /// Throws Error(kUsage) for an unknown name.
-  [[nodiscard]] View view(const std::string& name, std::uint32_t rows) const;
+  /// Its first `wanted` rows. Throws Error(kUsage) for an unknown name.
+  [[nodiscard]] View view(const std::string& name, std::uint32_t wanted) const;
 
   std::uint64_t epoch, step, first_ordinal;
   std::uint32_t valid_rows, rows;
