@@ -9,14 +9,18 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <feedring/cuda.hpp>
 #include <feedring/feed.hpp>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -36,7 +40,16 @@ struct Options {
   int deadline_s = 60;
   int attach_deadline_s = 60;
   bool states = false;
+  std::string device;  // "host": one that plays a GPU; else as feedring::cuda() takes it
+  std::string cudart;
 };
+
+std::shared_ptr<feedring::Device> make_device(const Options& options) {
+  if (options.device.empty()) return nullptr;
+  if (options.device == "host")
+    return feedring::host_device({.delay = std::chrono::milliseconds(2), .delay_seed = 1, .copies = true});
+  return feedring::cuda(options.device, {.runtime = options.cudart});
+}
 
 void say(const nlohmann::ordered_json& event) {
   const std::string line = event.dump() + '\n';  // one write: ranks share a file
@@ -47,9 +60,11 @@ class Trainer {
  public:
   explicit Trainer(const Options& options)
       : options_(options),
+        device_(make_device(options)),
         feed_(feedring::Feed::attach({.name = options.feed,
                                       .deadline = std::chrono::seconds(options.deadline_s),
-                                      .attach_deadline = std::chrono::seconds(options.attach_deadline_s)})) {
+                                      .attach_deadline = std::chrono::seconds(options.attach_deadline_s),
+                                      .device = device_})) {
     say({{"event", "attached"}, {"rank", feed_.rank()}, {"pid", ::getpid()}, {"steps", feed_.steps_per_epoch()}});
   }
 
@@ -89,10 +104,10 @@ class Trainer {
     ++taken_;
     const feedring::TensorView images = batch->images();
     const std::size_t row_bytes = images.bytes / batch->rows();
+    const std::vector<char> pixels_here = on_the_cpu(images);
     nlohmann::json pixels = nlohmann::json::array();
     for (std::uint32_t row = 0; row < batch->rows(); ++row) {
-      pixels.push_back(
-          std::hash<std::string_view>()({static_cast<const char*>(images.data) + row * row_bytes, row_bytes}));
+      pixels.push_back(std::hash<std::string_view>()({pixels_here.data() + row * row_bytes, row_bytes}));
     }
     // One write for the batch and the state after it: whoever dies has said both or neither.
     say({{"event", "batch"},
@@ -109,7 +124,22 @@ class Trainer {
     return true;
   }
 
+  [[nodiscard]] std::vector<char> on_the_cpu(const feedring::TensorView& view) const {
+    std::vector<char> here(view.bytes);
+    if (device_ == nullptr) {
+      std::memcpy(here.data(), view.data, view.bytes);
+      return here;
+    }
+    const feedring::CopyPiece piece{reinterpret_cast<std::byte*>(here.data()), static_cast<const std::byte*>(view.data),
+                                    view.bytes};
+    device_->copy({&piece, 1});
+    if (!device_->record()->wait(std::chrono::seconds(options_.deadline_s)))
+      throw feedring::Error(feedring::ErrorKind::kDeadline, "a batch did not come back from the device");
+    return here;
+  }
+
   const Options& options_;
+  std::shared_ptr<feedring::Device> device_;
   feedring::Feed feed_;
   std::uint64_t taken_ = 0;
 };
@@ -132,6 +162,8 @@ int main(int argc, char** argv) {
   app.add_option("--deadline", options.deadline_s);
   app.add_option("--attach-deadline", options.attach_deadline_s);
   app.add_flag("--states", options.states, "Say with every batch the state after it");
+  app.add_option("--device", options.device);
+  app.add_option("--cudart", options.cudart);
   CLI11_PARSE(app, argc, argv);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, [](int) { ++signals_seen; });
   if (options.ignore_term) std::signal(SIGTERM, SIG_IGN);
