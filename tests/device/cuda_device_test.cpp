@@ -68,12 +68,15 @@ TEST(Cuda, NamesALibraryThatIsNone) {
   EXPECT_THAT(other.what(), HasSubstr("has no cudaGetErrorName"));
 }
 
-// In a child, since it could not be undone. The stand-in carries the name that NVIDIA's library has.
+// In a child, since it could not be undone.
 TEST(Cuda, TakesTheRuntimeThatTheProgramHasLoaded) {
   test::Child child([] {
-    if (::dlopen(FEEDRING_FAKE_CUDART, RTLD_NOW | RTLD_LOCAL) == nullptr) return 100;
+    void* library = ::dlopen(FEEDRING_FAKE_CUDART_BY_NAME, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return 100;
+    const auto count = reinterpret_cast<long (*)(const char*)>(::dlsym(library, "fake_cudart_count"));
+    if (count("streams now") != 0) return 101;
     const std::shared_ptr<Device> device = cuda("cuda:0");
-    return FakeCudart::count("streams now") == 2 ? 0 : 101;
+    return count("streams now") == 2 ? 0 : 102;
   });
   EXPECT_EQ(child.wait(), 0);
 }
