@@ -28,7 +28,7 @@ std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
 Feed Feed::attach(const FeedOptions& options) {
   Attachment attachment = attach_to_pool(options, process_environment());
   return Feed(std::make_unique<FeedOwner>(std::move(attachment), options.device ? options.device : host_device(),
-                                          options.stream, options.deadline));
+                                          options.deadline, options.stream));
 }
 
 Feed::Feed(std::unique_ptr<FeedOwner> owner) noexcept : owner_(std::move(owner)) {}

@@ -65,8 +65,8 @@ class FeedOwner::Entry {
   std::uint64_t calls_;
 };
 
-FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::function<StreamHandle()> stream,
-                     std::chrono::milliseconds deadline)
+FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::chrono::milliseconds deadline,
+                     std::function<StreamHandle()> stream)
     : info_(attachment.info),
       supervisor_(std::move(attachment.supervisor)),
       memory_(map(attachment, std::move(device))),

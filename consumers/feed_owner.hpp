@@ -27,8 +27,8 @@ class FeedOwner {
  public:
   /// Takes over what a predecessor left, or offers the first batches of a ring that nobody used before. Throws
   /// Error(kRefused) where ring and description disagree, and what Cursor throws.
-  FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::function<StreamHandle()> stream,
-            std::chrono::milliseconds deadline);
+  FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std::chrono::milliseconds deadline,
+            std::function<StreamHandle()> stream = {});
 
   [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
   void start_epoch();
