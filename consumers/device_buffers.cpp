@@ -24,8 +24,13 @@ void keep_for_ever(std::vector<DeviceBuffer> buffers) noexcept {
 
 }  // namespace
 
-DeviceBuffers::DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes)
-    : process_(::getpid()), device_(std::move(device)), bytes_(bytes), column_bytes_(column_bytes) {}
+DeviceBuffers::DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes,
+                             std::optional<contract::TensorEntry> finished)
+    : process_(::getpid()),
+      device_(std::move(device)),
+      bytes_(bytes),
+      column_bytes_(column_bytes),
+      finished_(finished) {}
 
 DeviceBuffers::~DeviceBuffers() {
   if (!is_mine()) {

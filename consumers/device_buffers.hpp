@@ -9,7 +9,10 @@
 #include <feedring/device.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
+
+#include "runtime/contract.hpp"
 
 namespace feedring {
 
@@ -22,7 +25,9 @@ struct DeviceBuffer {
 /// Any thread.
 class DeviceBuffers {
  public:
-  DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes);
+  /// `finished`: where in a buffer, and as what, the finished images lie.
+  DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes,
+                std::optional<contract::TensorEntry> finished);
   DeviceBuffers(const DeviceBuffers&) = delete;
   DeviceBuffers& operator=(const DeviceBuffers&) = delete;
   /// Frees what is not in use any more, by the program's streams either, for which it waits; what cannot be waited for
@@ -32,6 +37,7 @@ class DeviceBuffers {
   [[nodiscard]] Device& device() const noexcept { return *device_; }
   /// False in a forked child, where the device cannot be asked for anything.
   [[nodiscard]] bool is_mine() const noexcept;
+  [[nodiscard]] const std::optional<contract::TensorEntry>& finished() const noexcept { return finished_; }
   /// One that came back, the earliest, else a new one, whose memory the allocator may have taken from work that
   /// `stream` has not finished. Throws Error(kMemory), which says how many are in use.
   [[nodiscard]] DeviceBuffer take(StreamHandle stream);
@@ -47,6 +53,7 @@ class DeviceBuffers {
   std::shared_ptr<Device> device_;
   std::size_t bytes_;
   std::size_t column_bytes_;
+  std::optional<contract::TensorEntry> finished_;
   std::mutex mutex_;
   std::vector<DeviceBuffer> free_;
   std::size_t in_use_ = 0;
@@ -60,9 +67,10 @@ class DeviceBatch {
   DeviceBatch& operator=(const DeviceBatch&) = delete;
   ~DeviceBatch();
 
-  /// Laid out as the payload of the slot.
+  /// Laid out as the payload of the slot; behind that the finished images, where the device finishes them.
   [[nodiscard]] std::byte* data() const noexcept { return buffer_.memory.get(); }
   [[nodiscard]] const std::byte* columns() const noexcept { return buffer_.columns.data(); }
+  [[nodiscard]] const std::optional<contract::TensorEntry>& finished() const noexcept { return buffers_->finished(); }
   [[nodiscard]] DeviceTag tag() const noexcept { return buffers_->device().tag(); }
 
   /// What is put on `stream` from now on comes after the copy, and the next copy into this memory after what was put

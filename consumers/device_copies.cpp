@@ -2,6 +2,7 @@
 #include "consumers/device_copies.hpp"
 
 #include <cstring>
+#include <feedring/error.hpp>
 #include <utility>
 
 #include "consumers/batch_content.hpp"
@@ -9,15 +10,67 @@
 namespace feedring {
 namespace {
 
-std::shared_ptr<DeviceBuffers> make_buffers(const RingMemory& memory) {
-  return std::make_shared<DeviceBuffers>(memory.device(), used_bytes(memory.ring().shape()),
-                                         column_bytes(memory.ring().shape()));
+constexpr std::uint64_t kAlignment = 256;
+constexpr std::chrono::seconds kFirstCopy{20};
+
+// The images as they are after finishing, behind the payload that was copied.
+std::optional<contract::TensorEntry> finished_images(const RingMemory& memory,
+                                                     const std::optional<FinishTable>& finish) {
+  if (!finish) return std::nullopt;
+  const contract::RingShape& shape = memory.ring().shape();
+  const contract::TensorEntry* images = find_tensor(shape, "images");
+  // From the pool, like the table: copied, checked, then used.
+  if (images == nullptr || images->dimensions != 4 || images->shape[1] != 3 || images->strides[1] != 1 ||
+      images->dtype != static_cast<std::uint32_t>(Dtype::kUint8)) {
+    throw Error(ErrorKind::kRefused,
+                memory.what() + ": the pool wants images finished that are no 8 bit interleaved RGB");
+  }
+  contract::TensorEntry finished = *images;
+  finished.dtype = static_cast<std::uint32_t>(finish->dtype);
+  finished.row_bytes = images->row_bytes * bytes_of(finish->dtype);
+  finished.offset = (used_bytes(shape) + kAlignment - 1) / kAlignment * kAlignment;
+  if (finish->layout == Layout::kNchw) {
+    finished.strides[1] = finished.shape[2] * finished.shape[3];
+    finished.strides[2] = finished.shape[3];
+    finished.strides[3] = 1;
+  }
+  return finished;
+}
+
+std::shared_ptr<DeviceBuffers> make_buffers(const RingMemory& memory, const std::optional<FinishTable>& finish) {
+  const auto finished = finished_images(memory, finish);
+  const contract::RingShape& shape = memory.ring().shape();
+  return std::make_shared<DeviceBuffers>(memory.device(),
+                                         finished ? finished->offset + bytes_of(*finished) : used_bytes(shape),
+                                         column_bytes(shape), finished);
 }
 
 }  // namespace
 
-DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream)
-    : memory_(std::move(memory)), stream_(std::move(stream)), buffers_(make_buffers(*memory_)) {}
+DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream,
+                           const std::optional<FinishTable>& finish)
+    : memory_(std::move(memory)), stream_(std::move(stream)), buffers_(make_buffers(*memory_, finish)) {
+  if (!finish) return;
+  Device& device = buffers_->device();
+  finish_table_ = device.allocate(sizeof finish->bits);
+  // Whatever the allocator's memory was used for on the program's stream comes first.
+  device.order(device.own_stream(), *device.mark(this->stream()), {});
+  const CopyPiece piece{finish_table_.get(), reinterpret_cast<const std::byte*>(finish->bits.data()),
+                        sizeof finish->bits};
+  device.copy({&piece, 1});
+  const contract::TensorEntry& images = *buffers_->finished();
+  finish_.table = finish_table_.get();
+  finish_.pixels = images.shape[2] * images.shape[3];
+  finish_.element_bytes = bytes_of(finish->dtype);
+  finish_.planar = finish->layout == Layout::kNchw;
+  device.finish(finish_);  // of no images: now is the time to say that it cannot
+  // The only wait: the table's memory goes back with this object, and nobody else asks whether its copy has ended.
+  if (!device.record()->wait(kFirstCopy)) {
+    throw Error(ErrorKind::kDeadline,
+                std::string(device.name()) + ": a copy of some bytes to the device did not end within 20 s");
+  }
+  finish_.images = images.shape[0];
+}
 
 void DeviceCopies::begin(std::uint32_t slot) {
   const std::uint32_t turn = memory_->ring().slot(slot).turn;
@@ -50,6 +103,14 @@ std::shared_ptr<const DeviceBatch> DeviceCopies::copy(std::uint32_t slot) {
     if (!memory_->registered()) ++staged_;
     memory_->begin_copy(slot);
     device.copy({&piece, 1});
+    if (finish_table_) {
+      // Before the event, which is later by this for the slot: but then whoever waits for the copies waits for all
+      // that is done in the buffer.
+      FinishWork work = finish_;
+      work.from = buffer.memory.get() + find_tensor(shape, "images")->offset;
+      work.to = buffer.memory.get() + buffers_->finished()->offset;
+      device.finish(work);
+    }
     std::shared_ptr<Event> copied = device.record();
     copied->then([memory = memory_.get(), slot] { memory->copied(slot); });
     return std::make_shared<const DeviceBatch>(buffers_, std::move(buffer), std::move(copied));

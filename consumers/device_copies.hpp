@@ -12,13 +12,16 @@
 
 #include "consumers/device_buffers.hpp"
 #include "consumers/ring_memory.hpp"
+#include "runtime/finish_table.hpp"
 
 namespace feedring {
 
 class DeviceCopies {
  public:
   /// `stream` says on which stream the program uses the next batch; empty: the default stream.
-  DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream);
+  /// `finish`: what the device then does to the images. Throws Error(kRefused) where it cannot.
+  DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream,
+               const std::optional<FinishTable>& finish);
 
   /// Starts the copy of a ready slot, unless it is on its way. One batch ahead at most: another one is forgotten.
   /// Throws what Device throws.
@@ -41,6 +44,8 @@ class DeviceCopies {
   std::shared_ptr<RingMemory> memory_;
   std::function<StreamHandle()> stream_;
   std::shared_ptr<DeviceBuffers> buffers_;
+  FinishWork finish_;                        // what is the same for all batches
+  std::shared_ptr<std::byte> finish_table_;  // on the device; null: nothing to finish
   std::optional<Ahead> ahead_;
   std::uint64_t staged_ = 0;
 };

@@ -27,8 +27,10 @@ std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
 
 Feed Feed::attach(const FeedOptions& options) {
   Attachment attachment = attach_to_pool(options, process_environment());
-  return Feed(std::make_unique<FeedOwner>(std::move(attachment), options.device ? options.device : host_device(),
-                                          options.deadline, options.stream));
+  std::shared_ptr<Device> device = options.device ? options.device : host_device();
+  // What is not finished in the slots needs a device with memory of its own to be finished in.
+  if (attachment.info.finish && !device->copies()) device = host_device({.copies = true});
+  return Feed(std::make_unique<FeedOwner>(std::move(attachment), std::move(device), options.deadline, options.stream));
 }
 
 Feed::Feed(std::unique_ptr<FeedOwner> owner) noexcept : owner_(std::move(owner)) {}

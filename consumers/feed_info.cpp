@@ -34,6 +34,29 @@ void read_number(const FeedInfo& info, const nlohmann::json& from, const char* k
   number = value.get<Number>();
 }
 
+FinishTable read_finish(const FeedInfo& info, const nlohmann::json& finish) {
+  FinishTable table;
+  const std::string dtype = finish.at("dtype").get<std::string>();
+  bool known = false;
+  for (const Dtype each : {Dtype::kUint8, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBfloat16}) {
+    if (dtype != name_of(each)) continue;
+    table.dtype = each;
+    known = true;
+  }
+  const std::string layout = finish.at("layout").get<std::string>();
+  if (!known || (layout != name_of(Layout::kNhwc) && layout != name_of(Layout::kNchw)))
+    refuse(info, fmt::format("finish {} {}", dtype, layout));
+  table.layout = layout == name_of(Layout::kNhwc) ? Layout::kNhwc : Layout::kNchw;
+  const auto& bits = finish.at("bits");
+  if (!bits.is_array() || bits.size() != table.bits.size()) refuse(info, "a finish without 768 values");
+  for (std::size_t i = 0; i < table.bits.size(); ++i) {
+    if (!bits[i].is_number_unsigned() || bits[i].get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max())
+      refuse(info, "a finish with a value that is no 32 bit number");
+    table.bits[i] = bits[i].get<std::uint32_t>();
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string FeedInfo::what() const { return fmt::format("feed '{}', rank {}", name, launch.rank); }
@@ -70,6 +93,7 @@ FeedInfo read_feed_info(const nlohmann::json& reply, const std::string& name, co
     read_number(info, reply, "classes", info.classes);
     info.spec_hash = reply.at("spec_hash").get<std::string>();
     info.dataset_digest = reply.at("digest").get<std::string>();
+    if (const auto finish = reply.find("finish"); finish != reply.end()) info.finish = read_finish(info, *finish);
     nlohmann::json description = feed;
     if (const auto producers = reply.find("producers"); producers != reply.end()) description["producers"] = *producers;
     info.description = description.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

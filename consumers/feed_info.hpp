@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "consumers/cursor.hpp"
+#include "runtime/finish_table.hpp"
 #include "runtime/launch_env.hpp"
 
 namespace feedring {
@@ -26,8 +28,9 @@ struct FeedInfo {
   bool sharded = true;  ///< false: every rank sees all (shard = "none")
   std::string spec_hash;
   std::string dataset_digest;
-  std::string description;  ///< Feed::description()
-  std::string pool;         ///< where the pool listens
+  std::string description;            ///< Feed::description()
+  std::string pool;                   ///< where the pool listens
+  std::optional<FinishTable> finish;  ///< what the device has to do to the images of a batch
 
   /// "feed 'train', rank 1": how errors begin.
   [[nodiscard]] std::string what() const;

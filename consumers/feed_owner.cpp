@@ -74,7 +74,7 @@ FeedOwner::FeedOwner(Attachment attachment, std::shared_ptr<Device> device, std:
       cursor_(info_.cursor()),
       table_(memory_),
       populated_(memory_->ring().shape().slots) {
-  if (memory_->device()->copies()) copies_.emplace(memory_, std::move(stream));
+  if (memory_->device()->copies()) copies_.emplace(memory_, std::move(stream), info_.finish);
   memory_->populate_control();
   fault_point("attach, with the memory");
   auto& header = memory_->ring().header();

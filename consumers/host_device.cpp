@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "consumers/finish_on_host.hpp"
 #include "consumers/host_stream.hpp"
 #include "consumers/registered_ranges.hpp"
 
@@ -110,6 +111,7 @@ class ImmediateDevice final : public HostBase {
     for (const CopyPiece& piece : pieces)
       if (piece.bytes != 0) std::memcpy(piece.to, piece.from, piece.bytes);
   }
+  void finish(const FinishWork& work) override { finish_on_host(work); }
   [[nodiscard]] std::shared_ptr<Event> record() override { return done(); }
   [[nodiscard]] std::string failure() const override { return {}; }
 };
@@ -131,6 +133,11 @@ class QueuedDevice final : public HostBase {
     }
     const std::lock_guard lock(mutex_);
     stream_->copy(pieces, read_now, delay(), ++copies_ == options_.fail_copy);
+  }
+
+  void finish(const FinishWork& work) override {
+    const std::lock_guard lock(mutex_);
+    stream_->finish(work, delay());
   }
 
   [[nodiscard]] std::shared_ptr<Event> record() override {

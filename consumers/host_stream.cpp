@@ -7,6 +7,7 @@
 #include <feedring/error.hpp>
 #include <utility>
 
+#include "consumers/finish_on_host.hpp"
 #include "consumers/quiet_thread.hpp"
 
 namespace feedring {
@@ -90,6 +91,7 @@ struct HostStream::Queue {
     }
     for (const Bytes& copy : work.copies)
       std::memcpy(copy.piece.to, copy.staged.empty() ? copy.piece.from : copy.staged.data(), copy.piece.bytes);
+    if (work.finishes) finish_on_host(*work.finishes);
     if (work.fires) work.fires->fire();
     return !work.waits_for || waited(*work.waits_for);
   }
@@ -155,6 +157,10 @@ void HostStream::copy(std::span<const CopyPiece> pieces, const std::vector<bool>
     if (read_now[i]) bytes.staged.assign(pieces[i].from, pieces[i].from + pieces[i].bytes);
   }
   submit(std::move(work));
+}
+
+void HostStream::finish(const FinishWork& work, Clock::duration delay) {
+  submit({.due = Clock::now() + delay, .finishes = work});
 }
 
 void HostStream::fire(std::shared_ptr<HostEvent> event, Clock::duration delay) {

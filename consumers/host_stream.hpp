@@ -13,6 +13,7 @@
 #include <feedring/device.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,8 +52,9 @@ class HostStream {
   /// Works through what is left, but for what waits for an event that does not come. In a forked child: does nothing.
   ~HostStream();
 
-  /// All three throw Error(kInternal) once the stream has failed.
+  /// All four throw Error(kInternal) once the stream has failed.
   void copy(std::span<const CopyPiece> pieces, const std::vector<bool>& read_now, Clock::duration delay, bool fails);
+  void finish(const FinishWork& work, Clock::duration delay);
   void fire(std::shared_ptr<HostEvent> event, Clock::duration delay);
   void wait_for(std::shared_ptr<const HostEvent> event);
   /// Nothing submitted until now and nothing later will happen.
@@ -67,6 +69,7 @@ class HostStream {
     Clock::time_point due;
     std::vector<Bytes> copies = {};
     bool fails = false;
+    std::optional<FinishWork> finishes = std::nullopt;
     std::shared_ptr<HostEvent> fires = nullptr;
     std::shared_ptr<const HostEvent> waits_for = nullptr;
   };

@@ -66,6 +66,9 @@ struct CopyAttributes {
   X(cudaHostUnregister, Status(void*))                          \
   X(cudaMemcpyAsync, Status(void*, const void*, std::size_t, int, StreamPtr))
 
+/// cudaGetDriverEntryPoint; the last argument, cudaDriverEntryPointQueryResult*, came with 12 and may be null.
+using EntryPoint = Status(const char*, void**, unsigned long long, void*);
+
 /// cudaMemcpyBatchAsync: one name, two signatures.
 using Batch12 = Status(void**, void**, std::size_t*, std::size_t, CopyAttributes*, std::size_t*, std::size_t,
                        std::size_t*, StreamPtr);

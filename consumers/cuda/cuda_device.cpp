@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "consumers/cuda/context.hpp"
+#include "consumers/cuda/finish_kernel.hpp"
 #include "consumers/host_stream.hpp"
 #include "consumers/registered_ranges.hpp"
 
@@ -134,6 +135,16 @@ class CudaDevice final : public Device {
     });
   }
 
+  void finish(const FinishWork& work) override {
+    submit([&] {
+      {
+        const std::lock_guard lock(mutex_);
+        if (!finish_) finish_ = std::make_unique<const cudart::FinishKernel>(*context_);
+      }
+      finish_->launch(*context_, work);
+    });
+  }
+
   [[nodiscard]] std::shared_ptr<Event> record() override {
     std::shared_ptr<CudaEvent> event;
     submit([&] {
@@ -237,6 +248,7 @@ class CudaDevice final : public Device {
   std::atomic<bool> batches_;
   RegisteredRanges ranges_;
   std::mutex mutex_;
+  std::unique_ptr<const cudart::FinishKernel> finish_;
   mutable std::mutex failure_mutex_;
   mutable std::string failure_;
 };

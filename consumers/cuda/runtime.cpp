@@ -47,6 +47,7 @@ std::unique_ptr<Runtime> read(void* library) {
   Dl_info where{};
   if (::dladdr(reinterpret_cast<void*>(runtime->cudaGetErrorName), &where) != 0) runtime->path = where.dli_fname;
   if (runtime->cudaRuntimeGetVersion(&runtime->version) != kSuccess) runtime->version = 0;
+  runtime->entry_point = reinterpret_cast<EntryPoint*>(::dlsym(library, "cudaGetDriverEntryPoint"));
   void* batch = ::dlsym(library, "cudaMemcpyBatchAsync");
   if (batch == nullptr || runtime->version < kBatchSince) return runtime;
   if (runtime->version >= kBatchWithoutFailIndexSince) {

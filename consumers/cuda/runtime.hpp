@@ -17,8 +17,9 @@ struct Runtime {
   /// At most one of them is there, by what cudaRuntimeGetVersion says.
   Batch12* batch_12 = nullptr;
   Batch13* batch_13 = nullptr;
-  int version = 0;   ///< 1000 x major + 10 x minor
-  std::string path;  ///< of the library
+  EntryPoint* entry_point = nullptr;  ///< cudaGetDriverEntryPoint, since 11.3
+  int version = 0;                    ///< 1000 x major + 10 x minor
+  std::string path;                   ///< of the library
 
   /// "cudaErrorInsufficientDriver (CUDA driver version is insufficient …)". Clears what the call left behind for
   /// cudaGetLastError, which the program's own next call would be blamed for.

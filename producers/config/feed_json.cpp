@@ -33,6 +33,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"error_budget", spec.error_budget},
                          {"dtype", to_word(spec.dtype)},
                          {"layout", to_word(spec.layout)},
+                         {"finish", to_word(spec.finish)},
                          {"repeat", spec.repeat},
                          {"auto_epoch", spec.auto_epoch},
                          {"shard", to_word(spec.shard)},
@@ -60,6 +61,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.error_budget = json.at("error_budget").get<double>();
     spec.dtype = word_of<Dtype>(json, "dtype");
     spec.layout = word_of<Layout>(json, "layout");
+    spec.finish = word_of<FinishBy>(json, "finish");
     spec.repeat = json.at("repeat").get<bool>();
     spec.auto_epoch = json.at("auto_epoch").get<bool>();
     spec.shard = word_of<Shard>(json, "shard");

@@ -17,6 +17,8 @@ namespace feedring {
 /// What a failed sample becomes. A shape or a step count never changes.
 enum class OnError : std::uint8_t { kRaise, kReplace, kZero };
 enum class Shard : std::uint8_t { kRank, kNone };
+/// Who turns 8 bit pixels into the batch's element type, values and layout (ToDtype, Normalize, layout).
+enum class FinishBy : std::uint8_t { kProducer, kDevice };
 
 struct FeedSpec {
   std::string name;
@@ -30,6 +32,7 @@ struct FeedSpec {
   double error_budget = 0.01;  ///< share of an epoch's samples that may fail before the feed ends with an error
   Dtype dtype = Dtype::kUint8;
   Layout layout = Layout::kNhwc;
+  FinishBy finish = FinishBy::kProducer;
   bool repeat = true;      ///< false: filling ends with the epoch until the next iteration
   bool auto_epoch = true;  ///< false: every iteration repeats the same epoch
   Shard shard = Shard::kRank;

@@ -86,6 +86,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   table.read("error_budget", feed.error_budget, 0.0, 1.0);
   table.read_word("dtype", feed.dtype);
   table.read_word("layout", feed.layout);
+  table.read_word("finish", feed.finish);
   table.read("repeat", feed.repeat);
   table.read("auto_epoch", feed.auto_epoch);
   table.read_word("shard", feed.shard);

@@ -31,6 +31,11 @@ struct Words<Shard> {
   static constexpr std::array<std::pair<std::string_view, Shard>, 2> kAll{
       {{"rank", Shard::kRank}, {"none", Shard::kNone}}};
 };
+template <>
+struct Words<FinishBy> {
+  static constexpr std::array<std::pair<std::string_view, FinishBy>, 2> kAll{
+      {{"producer", FinishBy::kProducer}, {"device", FinishBy::kDevice}}};
+};
 /// Of images only: labels are int64, images never are.
 template <>
 struct Words<Dtype> {

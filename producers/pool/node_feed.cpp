@@ -11,6 +11,7 @@
 
 #include "producers/dataset/manifest.hpp"
 #include "producers/dataset/scan.hpp"
+#include "producers/transform/finish.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/memory_limits.hpp"
 #include "runtime/ring_segment.hpp"
@@ -39,10 +40,28 @@ void demand_index_memory(const FeedSpec& spec, std::uint64_t bytes) {
   }
 }
 
+// Leaves the finishing steps out of `resolved`, which draw nothing, so that everything else is drawn as before; what
+// they did, as a table.
+std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
+  if (resolved.finish == FinishBy::kProducer) return std::nullopt;
+  const Finish finish(chain, resolved.dtype, resolved.layout);
+  if (finish.is_plain()) return std::nullopt;
+  nlohmann::json rest = nlohmann::json::array();
+  for (const nlohmann::json& step : resolved.transform) {
+    const std::string name = step.at("name").get<std::string>();
+    if (name != "ToDtype" && name != "Normalize") rest.push_back(step);
+  }
+  resolved.transform = std::move(rest);
+  resolved.dtype = Dtype::kUint8;
+  resolved.layout = Layout::kNhwc;
+  return finish.table();
+}
+
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
+  const std::optional<FinishTable> finish = take_finish(chain, resolved);
   const Scan scan = scan_data(spec.data, classes_from);
   report(spec, scan);
   demand_index_memory(spec, index_bytes(scan));
@@ -53,7 +72,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
           std::move(index),
           spec_hash_of(spec),
           static_cast<std::uint32_t>(chain.output_size().height),
-          static_cast<std::uint32_t>(chain.output_size().width)};
+          static_cast<std::uint32_t>(chain.output_size().width),
+          finish};
 }
 
 }  // namespace

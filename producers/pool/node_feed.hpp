@@ -2,12 +2,14 @@
 // A feed as the supervisor holds it: its index, the shape of its rings, its identity. Made once per node.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "producers/config/feed_spec.hpp"
 #include "producers/dataset/index.hpp"
 #include "runtime/contract.hpp"
+#include "runtime/finish_table.hpp"
 #include "runtime/memfd.hpp"
 
 namespace feedring {
@@ -19,6 +21,8 @@ struct NodeFeed {
   std::string spec_hash;  ///< covers sampler and transform; never batch size, slots, remainder, layout or device
   std::uint32_t height = 0;
   std::uint32_t width = 0;
+  /// Set where the rank's device finishes batches: `spec` is then what is left for producers, 8 bit interleaved RGB.
+  std::optional<FinishTable> finish = std::nullopt;
 };
 
 /// Scans the data of every feed and builds its index. Throws Error.

@@ -112,6 +112,10 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
                     {"digest", node_feed.index.digest()},
                     {"spec_hash", node_feed.spec_hash},
                     {"restarted", restarted}};
+  if (const auto& finish = node_feed.finish) {
+    attached.reply["finish"] = {
+        {"dtype", name_of(finish->dtype)}, {"layout", name_of(finish->layout)}, {"bits", finish->bits}};
+  }
   spdlog::debug("rank {} (process {}) attached to feed '{}'", rank, peer.pid, name);
   return attached;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/finish.hpp"
 
+#include <bit>
 #include <cstring>
 #include <feedring/error.hpp>
 
@@ -90,6 +91,21 @@ void Finish::run(const std::uint8_t* rgb, std::uint8_t* out) const noexcept {
 
 float Finish::value(int channel, std::uint8_t value) const noexcept {
   return floats_[static_cast<std::size_t>(channel)][value];
+}
+
+FinishTable Finish::table() const noexcept {
+  FinishTable table{dtype_, layout_, {}};
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t v = 0; v < 256; ++v) {
+      std::uint32_t& bits = table.bits[256 * c + v];
+      switch (bytes_of(dtype_)) {
+        case 1: bits = static_cast<std::uint32_t>(v); break;
+        case 2: bits = halves_[c][v]; break;
+        default: bits = std::bit_cast<std::uint32_t>(floats_[c][v]);
+      }
+    }
+  }
+  return table;
 }
 
 }  // namespace feedring

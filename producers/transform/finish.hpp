@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "producers/transform/transform.hpp"
+#include "runtime/finish_table.hpp"
 #include "runtime/layout.hpp"
 
 namespace feedring {
@@ -36,6 +37,8 @@ class Finish {
   /// What pixel value `value` of `channel` (0 red, 1 green, 2 blue) becomes, as a float, which holds every value of
   /// the smaller types.
   [[nodiscard]] float value(int channel, std::uint8_t value) const noexcept;
+  /// All that run() does to values and layout, for who does it elsewhere.
+  [[nodiscard]] FinishTable table() const noexcept;
 
  private:
   std::size_t pixels_;

@@ -2,6 +2,7 @@
 // What every Device must keep, whatever it drives; a kind that this machine does not have is skipped by name.
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <feedring/error.hpp>
 #include <thread>
 
@@ -206,6 +207,39 @@ TEST_P(DeviceConformance, CopiesBetweenItsOwnMemory) {
   copy(*device, second.get(), first.get(), kBytes);
   const auto seen = read(*device, second.get(), kBytes);
   EXPECT_EQ(Pages::wrong(seen.data(), kBytes, 5), kBytes);
+}
+
+TEST_P(DeviceConformance, FinishesImagesAfterTheCopyOfTheirPixels) {
+  constexpr std::uint64_t kImages = 3;
+  constexpr std::uint64_t kPixels = 1000;
+  std::vector<std::byte> pixels(kImages * kPixels * 3);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::byte>(i * 7 + i / 256);
+  std::vector<std::uint32_t> table(768);
+  for (std::uint32_t i = 0; i < 768; ++i) table[i] = i * 0x01010101U + 17;
+  const auto there = device->allocate(pixels.size());
+  const auto numbers = device->allocate(table.size() * 4);
+  copy(*device, numbers.get(), reinterpret_cast<const std::byte*>(table.data()), table.size() * 4);
+  for (const std::uint32_t element : {1U, 2U, 4U}) {
+    for (const bool planar : {false, true}) {
+      const std::size_t bytes = pixels.size() * element;
+      const auto finished = device->allocate(bytes);
+      FinishWork work{finished.get(), there.get(), numbers.get(), 0, kPixels, element, planar};
+      device->finish(work);  // of nothing: makes ready
+      work.images = kImages;
+      copy(*device, there.get(), pixels.data(), pixels.size());
+      device->finish(work);
+      const auto seen = read(*device, finished.get(), bytes);
+      for (std::size_t at = 0; at < pixels.size(); ++at) {
+        const std::size_t channel = at % 3;
+        const std::size_t pixel = at / 3 % kPixels;
+        const std::size_t image = at / 3 / kPixels;
+        const std::size_t place = image * 3 * kPixels + (planar ? channel * kPixels + pixel : 3 * pixel + channel);
+        const std::uint32_t bits = table[256 * channel + static_cast<std::size_t>(pixels[at])];
+        ASSERT_EQ(std::memcmp(seen.data() + place * element, &bits, element), 0)
+            << "element " << at << " of " << element << " bytes, planar " << planar;
+      }
+    }
+  }
 }
 
 // ── the order between streams ────────────────────────────────────────────────────────────────────────────────────

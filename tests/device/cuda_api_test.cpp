@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "consumers/cuda/api.hpp"
+#include "consumers/cuda/driver_api.hpp"
 
 #if __has_include(<cuda_runtime_api.h>)
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -50,6 +52,15 @@ static_assert(Same<Batch13, decltype(::cudaMemcpyBatchAsync)>::value);
 #else
 static_assert(Same<Batch12, decltype(::cudaMemcpyBatchAsync)>::value);
 #endif
+#endif
+
+static_assert(Same<ModuleLoadData, decltype(::cuModuleLoadData)>::value);
+static_assert(Same<ModuleGetFunction, decltype(::cuModuleGetFunction)>::value);
+static_assert(Same<LaunchKernel, decltype(::cuLaunchKernel)>::value);
+static_assert(Same<GetErrorName, decltype(::cuGetErrorName)>::value);
+#if CUDART_VERSION >= 12000
+static_assert(
+    Same<EntryPoint, Status(const char*, void**, unsigned long long, cudaDriverEntryPointQueryResult*)>::value);
 #endif
 
 TEST(CudaApi, IsDeclaredAsInNvidiasHeaders) { SUCCEED() << "compared while compiling with " << CUDART_VERSION; }

@@ -69,8 +69,13 @@ class HastyDevice final : public Device {
     (void)device_->record()->wait(kLong);  // so that only the slots are returned too early
     device_->unregister_memory(base);
   }
-  [[nodiscard]] std::shared_ptr<std::byte> allocate(std::size_t bytes) override { return device_->allocate(bytes); }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    const std::shared_ptr<std::byte> memory = device_->allocate(bytes);
+    // Freed only when it is really done: what is to be caught are slots, not a heap that a late copy writes to.
+    return {memory.get(), [memory, device = device_](std::byte*) { (void)device->record()->wait(kLong); }};
+  }
   void copy(std::span<const CopyPiece> pieces) override { device_->copy(pieces); }
+  void finish(const FinishWork& work) override { device_->finish(work); }
   [[nodiscard]] std::shared_ptr<Event> record() override { return std::make_shared<HastyEvent>(device_->record()); }
   [[nodiscard]] std::shared_ptr<const Mark> mark(StreamHandle stream) override { return device_->mark(stream); }
   void order(StreamHandle stream, const Mark& mark, std::chrono::nanoseconds at_most) override {

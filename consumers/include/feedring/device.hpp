@@ -56,6 +56,18 @@ struct CopyPiece {
   std::size_t bytes = 0;
 };
 
+/// The last step of images: each pixel value becomes what a table says for its channel, and goes where the layout says.
+/// All addresses are the device's; nothing overlaps.
+struct FinishWork {
+  std::byte* to = nullptr;           ///< `images` x 3 x `pixels` elements, at a multiple of element_bytes
+  const std::byte* from = nullptr;   ///< `images` x `pixels` x 3 bytes: interleaved RGB
+  const std::byte* table = nullptr;  ///< 3 x 256 numbers of 32 bits: of each channel's results the bits
+  std::uint64_t images = 0;
+  std::uint64_t pixels = 0;         ///< of one image
+  std::uint32_t element_bytes = 4;  ///< 1, 2 or 4: so many low bytes of a number are an element
+  bool planar = true;               ///< true: images are (3, H, W) in memory, false: (H, W, 3)
+};
+
 /// A device with one stream of its own. Any thread may call any member. Implementations outlive what was submitted to
 /// them: destruction ends when every event that can fire has fired. Errors: Error(kUsage) for arguments that make no
 /// sense, Error(kMemory) for missing memory, Error(kRefused) for a refused registration, else Error(kInternal). After a
@@ -88,6 +100,9 @@ class Device {
   /// Puts the copies on the device's own stream, in no order among themselves. Registered memory is read later, until
   /// an event recorded after this fires; other host memory has been read when this returns.
   virtual void copy(std::span<const CopyPiece> pieces) = 0;
+  /// Puts the work on the device's own stream, after the copies that it holds. With 0 images it only makes ready.
+  /// Throws Error(kRefused) where this device cannot.
+  virtual void finish(const FinishWork& work) = 0;
   /// Marks the point after all work submitted to the own stream so far. Events fire in the order of their recording.
   /// Never null.
   [[nodiscard]] virtual std::shared_ptr<Event> record() = 0;

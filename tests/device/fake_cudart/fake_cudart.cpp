@@ -33,6 +33,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/device/fake_cudart/fake_driver.hpp"
+
 namespace {
 
 enum : int {
@@ -509,7 +511,24 @@ int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, voi
   if (kind != 4 || bytes == 0) ++world().violations;
   return copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, *stream);
 }
+
+// Until 11.2 there is none, and the fourth argument came with 12.
+int cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* found) {
+  if (flags != 0) ++world().violations;
+  if (world().settings.devices < 0) return fail(kInsufficientDriver);
+  *function = world().settings.version < 11030 ? nullptr : feedring::test::driver_entry_point(name);
+  if (world().settings.version >= 12000 && found != nullptr) *found = *function == nullptr ? 1 : 0;
+  return kSuccess;
+}
 }  // extern "C"
+
+int feedring::test::put_on_stream(void* on, std::function<void()> work) {
+  if (const int status = enter(); status != kSuccess) return status;
+  Stream* stream = stream_of(on);
+  if (on == nullptr || stream == nullptr) return fail(kInvalidResourceHandle);
+  stream->put(std::move(work));
+  return kSuccess;
+}
 
 namespace {
 

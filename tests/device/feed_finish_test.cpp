@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feeds whose images are finished by the device: with finish = "device" the rank gets, to the bit, what it gets with
+// finish = "producer", and a quarter of the bytes cross the bus.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/device/device_feed.hpp"
+#include "tests/support/jpeg_writer.hpp"
+#include "tests/support/program.hpp"
+#include "tests/unit/dataset_files.hpp"
+
+namespace feedring::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// What value v of channel c becomes: 1000 (c + 1) + v, as a number of the pool's answer.
+nlohmann::json finish(const char* dtype, const char* layout) {
+  nlohmann::json bits = nlohmann::json::array();
+  for (std::uint32_t i = 0; i < 768; ++i) bits.push_back(1000 * (i / 256 + 1) + i % 256);
+  return {{"dtype", dtype}, {"layout", layout}, {"bits", bits}};
+}
+
+/// The bytes of a tensor, wherever it lies.
+std::vector<std::byte> bytes_of(const FarSide& program, const TensorView& view) {
+  std::vector<std::byte> bytes(view.bytes);
+  const CopyPiece piece{bytes.data(), static_cast<const std::byte*>(view.data), view.bytes};
+  program.device().copy({&piece, 1});
+  EXPECT_TRUE(program.device().record()->wait(kLong));
+  return bytes;
+}
+
+TEST_P(DeviceFeed, FinishesItsImagesAsThePoolSays) {
+  for (const bool planar : {true, false}) {
+    TestPool pool;
+    pool.reply["finish"] = finish("float32", planar ? "NCHW" : "NHWC");
+    pool.start();
+    const FarSide program(GetParam().make());
+    Feed feed = Feed::attach(options(pool, GetParam().make(), program));
+    for (std::uint64_t step = 0; step < 12; ++step) {
+      const auto batch = feed.next();
+      if (!batch) continue;
+      const TensorView images = batch->images();
+      EXPECT_EQ(images.dtype, Dtype::kFloat32);
+      EXPECT_THAT(images.shape(), ElementsAre(4, 3, 2, 2));
+      EXPECT_EQ(images.bytes, 4U * 12 * 4);
+      if (planar)
+        EXPECT_THAT(images.strides(), ElementsAre(12, 4, 2, 1));
+      else
+        EXPECT_THAT(images.strides(), ElementsAre(12, 1, 6, 3));
+      const std::vector<std::byte> bytes = bytes_of(program, images);
+      for (std::uint32_t row = 0; row < batch->valid_rows(); ++row) {
+        const std::uint32_t value = pattern(pool.setting.seed, batch->epoch(), batch->first_ordinal() + row);
+        for (std::size_t i = 0; i < 12; ++i) {
+          std::uint32_t seen = 0;
+          std::memcpy(&seen, bytes.data() + (row * 12 + i) * 4, 4);
+          const std::uint32_t channel = planar ? static_cast<std::uint32_t>(i / 4) : i % 3;
+          ASSERT_EQ(seen, 1000 * (channel + 1) + value) << "row " << row << ", element " << i;
+        }
+      }
+    }
+  }
+}
+
+// A device that reads the slots where they lie has no place to finish in: the host's own memory serves.
+TEST(FeedFinish, NeedsNoDeviceOfItsOwn) {
+  TestPool pool;
+  pool.reply["finish"] = finish("float32", "NCHW");
+  pool.start();
+  Feed feed = Feed::attach(pool.options());
+  const auto batch = feed.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->images().device, DeviceTag{});
+  const auto values = batch->images().as<std::uint32_t>();
+  ASSERT_EQ(values.size(), 48U);
+  EXPECT_EQ(values[0], 1000U + pattern(pool.setting.seed, 0, 0));
+  EXPECT_EQ(values[11], 3000U + pattern(pool.setting.seed, 0, 0));
+}
+
+TEST(FeedFinish, ThatMakesNoSenseIsRefused) {
+  const auto why = [](const nlohmann::json& odd) -> std::string {
+    TestPool pool;
+    pool.reply["finish"] = odd;
+    try {
+      (void)Feed::attach(pool.options());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(why(finish("float16", "NHWC")), "");
+  EXPECT_THAT(why(finish("int64", "NHWC")), HasSubstr("finish int64 NHWC"));
+  EXPECT_THAT(why(finish("float32", "CHWN")), HasSubstr("finish float32 CHWN"));
+  nlohmann::json odd = finish("float32", "NCHW");
+  odd["bits"].erase(0);
+  EXPECT_THAT(why(odd), HasSubstr("768"));
+  odd["bits"].push_back(-1);
+  EXPECT_THAT(why(odd), HasSubstr("no 32 bit number"));
+  EXPECT_THAT(why(7), HasSubstr("must come from one build"));
+}
+
+TEST(FeedFinish, ThatTheRuntimeIsTooOldForIsSaidAtAttach) {
+  const FakeCudart fake(FakeCudart::Settings{{"VERSION", "11020"}});
+  TestPool pool;
+  pool.reply["finish"] = finish("float32", "NCHW");
+  FeedOptions options = pool.options();
+  options.device = cuda("cuda:0", FakeCudart::options());
+  try {
+    (void)Feed::attach(options);
+    FAIL() << "attached";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+    EXPECT_THAT(error.what(), HasSubstr("use 11.3 or later, or finish = \"producer\""));
+  }
+}
+
+// The real pool: the same pictures through both ways.
+TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
+  DatasetFiles files;
+  for (int i = 0; i < 10; ++i) {
+    JpegShape shape;
+    shape.width = 40 + i;
+    shape.height = 36;
+    const auto bytes = write_jpeg(shape);
+    files.text("data/" + std::string(i % 2 == 0 ? "a/" : "b/") + std::to_string(i) + ".jpg",
+               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  std::string text;
+  const std::pair<const char*, const char*> kinds[] = {
+      {"float32", "NCHW"}, {"float32", "NHWC"}, {"float16", "NCHW"}, {"bfloat16", "NHWC"}, {"uint8", "NCHW"}};
+  for (const auto& [dtype, layout] : kinds) {
+    for (const char* by : {"producer", "device"}) {
+      text +=
+          std::string("[feed.") + dtype + "-" + layout + "-" + by + "]\ndata = \"data\"\nbatch_size = 4\nlayout = \"" +
+          layout + "\"\nfinish = \"" + by + "\"\ntransform = [ { name = \"RandomResizedCrop\", size = 17 }, " +
+          (std::string(dtype) == "uint8"
+               ? std::string()
+               : std::string("{ name = \"ToDtype\", dtype = \"") + dtype +
+                     "\", scale = true }, { name = \"Normalize\", mean = [0.485, 0.456, 0.406], std = [0.229, 0.224, "
+                     "0.225] }, ") +
+          "{ name = \"RandomHorizontalFlip\" } ]\n";
+    }
+  }
+  files.text("feed.toml", text);
+  const std::string address = "feedring-finish-test/" + std::to_string(::getpid());
+  const Finished started = run_command({"start", "-c", (files.root() / "feed.toml").native(), "--ranks", "1",
+                                        "--producers", "2", "--address", address, "--grace", "60"});
+  ASSERT_EQ(started.code, 0) << started.err;
+  const FakeCudart fake;
+  const FarSide program(cuda("cuda:0", FakeCudart::options()));
+  for (const auto& [dtype, layout] : kinds) {
+    const std::string name = std::string(dtype) + "-" + layout + "-";
+    Feed expected = Feed::attach({.name = name + "producer", .pool = address});
+    FeedOptions options{.name = name + "device", .pool = address};
+    options.device = cuda("cuda:0", FakeCudart::options());
+    options.stream = [&] { return program.stream(); };
+    Feed feed = Feed::attach(options);
+    EXPECT_EQ(nlohmann::json::parse(feed.state())["spec_hash"], nlohmann::json::parse(expected.state())["spec_hash"])
+        << "who finishes is no part of what a sample is";
+    for (int step = 0; step < 4; ++step) {
+      const auto ours = feed.next();
+      const auto theirs = expected.next();
+      ASSERT_EQ(ours.has_value(), theirs.has_value());
+      if (!ours) continue;
+      const TensorView a = ours->images();
+      const TensorView b = theirs->images();
+      EXPECT_EQ(a.dtype, b.dtype);
+      EXPECT_TRUE(std::ranges::equal(a.strides(), b.strides())) << name;
+      ASSERT_EQ(a.bytes, b.bytes);
+      const auto seen = bytes_of(program, a);
+      EXPECT_EQ(std::memcmp(seen.data(), b.data, b.bytes), 0) << name << " step " << step;
+    }
+  }
+  EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
+}
+
+}  // namespace
+}  // namespace feedring::test
