@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "producers/transform/exact_math.hpp"
+#include "producers/plan/exact_math.hpp"
 
 namespace feedring {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "producers/plan/exact_math.hpp"
 #include "producers/transform/choices.hpp"
-#include "producers/transform/exact_math.hpp"
 #include "producers/transform/transform.hpp"
 
 namespace feedring {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "producers/transform/exact_math.hpp"
+#include "producers/plan/exact_math.hpp"
 
 #include <cmath>
 
