@@ -17,15 +17,18 @@ enum class Stream : std::uint64_t {
   kClasses = 4,     ///< the classes of an episode
   kMembers = 5,     ///< the samples of an episode's classes
   kLabels = 6,      ///< the labels that an episode gives its classes
+  kSizes = 7,       ///< how many classes and samples an episode has, where that is left to chance
 };
 
 /// A sequence of random numbers that belongs to one ordinal of one epoch under one seed. A value type: 100 bytes, no
-/// allocation; copies continue alike. The counter is {ordinal, epoch, stream, block}, the key {seed, 0}, so that
-/// neither two seeds nor two epochs can meet, as they would if a sum of them were the seed.
+/// allocation; copies continue alike. The counter is {ordinal, epoch, stream + 256 * lane, block}, the key {seed, 0},
+/// so that neither two seeds nor two epochs can meet, as they would if a sum of them were the seed.
 class Draw {
  public:
-  Draw(std::uint64_t seed, std::uint64_t epoch, std::uint64_t ordinal, Stream stream) noexcept
-      : counter_{ordinal, epoch, static_cast<std::uint64_t>(stream), 0}, seed_(seed) {}
+  /// `lane` (below 2^56) tells apart what one ordinal needs several sequences of one stream for, such as the classes of
+  /// an episode.
+  Draw(std::uint64_t seed, std::uint64_t epoch, std::uint64_t ordinal, Stream stream, std::uint64_t lane = 0) noexcept
+      : counter_{ordinal, epoch, static_cast<std::uint64_t>(stream) + (lane << 8), 0}, seed_(seed) {}
 
   /// 64 random bits: word `i mod 4` of Philox block `i / 4` for the i-th call.
   std::uint64_t bits() noexcept {
