@@ -3,25 +3,9 @@
 
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_text.hpp"
-#include "producers/config/suggest.hpp"
-#include "producers/config/words.hpp"
+#include "producers/config/json_words.hpp"
 
 namespace feedring {
-namespace {
-
-template <class Enum>
-Enum word_of(const nlohmann::json& json, const char* key) {
-  const std::string word = json.at(key).get<std::string>();
-  const std::optional<Enum> value = from_word<Enum>(word);
-  if (!value) {
-    throw Error(ErrorKind::kInternal, "the feed's description holds " + std::string(key) + " = \"" + to_utf8(word) +
-                                          "\", which is none of " + any_of_words(words_of<Enum>()));
-  }
-  return *value;
-}
-
-}  // namespace
-
 nlohmann::json to_json(const FeedSpec& spec) {
   nlohmann::json json = {{"name", spec.name},
                          {"batch_size", spec.batch_size},
@@ -42,6 +26,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
+  if (spec.episodes) json["episodes"] = to_json(*spec.episodes);
   return json;
 }
 
@@ -69,6 +54,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.max_pixels = json.at("max_pixels").get<std::uint64_t>();
     spec.item_deadline_s = json.at("item_deadline_s").get<double>();
     spec.transform = json.at("transform");
+    if (json.contains("episodes")) spec.episodes = episode_spec_from_json(json.at("episodes"));
     return spec;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kInternal,

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "producers/plan/episode_spec.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/schedule.hpp"
 
@@ -23,7 +25,7 @@ enum class FinishBy : std::uint8_t { kProducer, kDevice };
 struct FeedSpec {
   std::string name;
   std::filesystem::path data;     ///< absolute
-  std::uint32_t batch_size = 64;  ///< per rank
+  std::uint32_t batch_size = 64;  ///< per rank: samples, or episodes
   std::uint32_t slots = 4;        ///< per ring
   std::uint64_t seed = 0;         ///< documented constant, so that two runs without a seed are equal
   bool shuffle = true;
@@ -40,6 +42,7 @@ struct FeedSpec {
   std::uint64_t max_pixels = 178'956'970;              ///< Pillow's own limit for a "decompression bomb" error
   double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
+  std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples
 };
 
 struct PoolSpec {
@@ -63,5 +66,11 @@ Config load_config(const std::filesystem::path& file);
 /// The supervisor hands a feed's spec to its producers as JSON; both ends use these.
 nlohmann::json to_json(const FeedSpec& spec);
 FeedSpec feed_spec_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const EpisodeSpec& spec);
+EpisodeSpec episode_spec_from_json(const nlohmann::json& json);
+
+/// Whether episodes stay the same over epochs unless the configuration says otherwise: those of a feed that is called
+/// "val", "valid", "validation" or "test", or so up to a '-', '_' or '.'.
+[[nodiscard]] bool fixed_by_name(std::string_view feed) noexcept;
 
 }  // namespace feedring

@@ -8,6 +8,7 @@
 
 #include "producers/config/byte_size.hpp"
 #include "producers/config/feed_spec.hpp"
+#include "producers/config/load_episodes.hpp"
 #include "producers/config/toml_table.hpp"
 #include "runtime/contract.hpp"
 
@@ -94,6 +95,10 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   table.read("max_pixels", feed.max_pixels, 1, std::int64_t{1} << 40);
   table.read("item_deadline_s", feed.item_deadline_s, 0.1, 86'400.0);
   read_transforms(table, feed.transform, file);
+  if (const toml::node* episodes = table.find("episodes")) {
+    feed.episodes = read_episodes(feed.name, *episodes, folder, file);
+    if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already
+  }
   table.refuse_unknown_keys();
   if (data == nullptr) {
     fail_at(file, source.source(), "[feed." + feed.name + "] has no data: add data = \"path/to/images\"");
@@ -155,6 +160,7 @@ std::vector<FeedSpec> read_feeds(const toml::table& root, const toml::node& node
                   "\"; name that feed instead");
     }
   }
+  refuse_leaks(specs, file);
   return specs;
 }
 

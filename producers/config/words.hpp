@@ -50,6 +50,46 @@ struct Words<Layout> {
       {{"NHWC", Layout::kNhwc}, {"NCHW", Layout::kNchw}}};
 };
 
+template <>
+struct Words<EpisodeSizes> {
+  static constexpr std::array<std::pair<std::string_view, EpisodeSizes>, 2> kAll{
+      {{"given", EpisodeSizes::kGiven}, {"meta-dataset", EpisodeSizes::kMetaDataset}}};
+};
+template <>
+struct Words<QuerySplit> {
+  static constexpr std::array<std::pair<std::string_view, QuerySplit>, 3> kAll{
+      {{"even", QuerySplit::kEven}, {"uniform", QuerySplit::kUniform}, {"weighted", QuerySplit::kWeighted}}};
+};
+template <>
+struct Words<ClassDraw> {
+  static constexpr std::array<std::pair<std::string_view, ClassDraw>, 3> kAll{
+      {{"iid", ClassDraw::kIid}, {"balanced", ClassDraw::kBalanced}, {"enumerate", ClassDraw::kEnumerate}}};
+};
+template <>
+struct Words<SampleBinding> {
+  static constexpr std::array<std::pair<std::string_view, SampleBinding>, 2> kAll{
+      {{"fresh", SampleBinding::kFresh}, {"tuple", SampleBinding::kTuple}}};
+};
+template <>
+struct Words<LabelMap> {
+  static constexpr std::array<std::pair<std::string_view, LabelMap>, 3> kAll{
+      {{"random", LabelMap::kRandom}, {"sorted", LabelMap::kSorted}, {"identity", LabelMap::kIdentity}}};
+};
+template <>
+struct Words<SmallClasses> {
+  static constexpr std::array<std::pair<std::string_view, SmallClasses>, 2> kAll{
+      {{"error", SmallClasses::kError}, {"skip", SmallClasses::kSkip}}};
+};
+template <>
+struct Words<ClassAugment> {
+  static constexpr std::array<std::pair<std::string_view, ClassAugment>, 5> kAll{
+      {{"rotate90", ClassAugment::kRotate90},
+       {"rotate180", ClassAugment::kRotate180},
+       {"rotate270", ClassAugment::kRotate270},
+       {"hflip", ClassAugment::kFlipHorizontal},
+       {"vflip", ClassAugment::kFlipVertical}}};
+};
+
 template <class Enum>
 [[nodiscard]] std::optional<Enum> from_word(std::string_view word) noexcept {
   for (const auto& [name, value] : Words<Enum>::kAll) {

@@ -58,6 +58,11 @@ std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
 }
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
+  if (spec.episodes) {
+    throw Error(ErrorKind::kUsage, fmt::format("feed '{}' has episodes, which a pool does not deliver yet: `feedring "
+                                               "dump` lists them; take [feed.{}.episodes] out to be fed samples",
+                                               spec.name, spec.name));
+  }
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
@@ -106,8 +111,9 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
 
 std::string spec_hash_of(const FeedSpec& spec) {
   const Chain chain = Chain::parse(spec.transform);
-  const nlohmann::json canonical = {
+  nlohmann::json canonical = {
       {"shuffle", spec.shuffle}, {"transform", chain.canonical()}, {"dtype", name_of(chain.slot_dtype(spec.dtype))}};
+  if (spec.episodes) canonical["episodes"] = to_json(*spec.episodes);
   const std::string text = canonical.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/config/load_episodes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "producers/config/toml_table.hpp"
+
+namespace feedring {
+namespace {
+
+constexpr std::int64_t kMost = 1 << 15;  ///< of classes, or of samples of a class: 2^30 rows an episode are enough
+
+std::string range_text(std::int64_t low) {
+  return "a whole number from " + std::to_string(low) + " to " + std::to_string(kMost) +
+         ", or two of them, [lowest, highest]";
+}
+
+void read_count(TomlTable& table, std::string_view key, Count& count) {
+  const toml::node* node = table.find(key);
+  if (node == nullptr) return;
+  std::vector<std::int64_t> numbers;
+  if (node->is_integer()) numbers.assign(2, node->ref<std::int64_t>());
+  if (const toml::array* list = node->as_array()) {
+    for (const toml::node& each : *list) numbers.push_back(each.value_exact<std::int64_t>().value_or(0));
+  }
+  if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < numbers[0] || numbers[1] > kMost)
+    table.wrong(key, *node, range_text(1));
+  count = {static_cast<std::uint32_t>(numbers[0]), static_cast<std::uint32_t>(numbers[1])};
+}
+
+void read_weights(TomlTable& table, std::string_view key, double lowest, std::string_view expected,
+                  std::vector<std::pair<std::string, double>>& weights) {
+  const toml::node* node = table.find(key);
+  if (node == nullptr) return;
+  if (!node->is_table() || node->as_table()->empty()) table.wrong(key, *node, expected);
+  for (const auto& [name, value] : *node->as_table()) {
+    const double weight = value.is_number() ? value.value<double>().value_or(-1) : -1;
+    if (!(weight >= lowest && weight <= 1e9)) table.wrong(key, value, expected);
+    weights.emplace_back(std::string(name.str()), weight);
+  }
+}
+
+void read_query_weights(TomlTable& table, std::vector<double>& weights) {
+  static constexpr std::string_view kExpected = "a list of numbers above zero, one for each way";
+  const toml::node* node = table.find("query_weights");
+  if (node == nullptr) return;
+  if (!node->is_array() || node->as_array()->empty()) table.wrong("query_weights", *node, kExpected);
+  for (const toml::node& each : *node->as_array()) {
+    const double weight = each.is_number() ? each.value<double>().value_or(-1) : -1;
+    if (!(weight >= 1e-9 && weight <= 1e9)) table.wrong("query_weights", each, kExpected);
+    weights.push_back(weight);
+  }
+}
+
+/// A class a line; empty lines and those that begin with '#' say nothing.
+std::vector<std::string> read_names(const std::filesystem::path& list, const toml::node& node,
+                                    const std::string& file) {
+  errno = 0;
+  std::ifstream stream(list, std::ios::binary);
+  const auto fail = [&](const std::string& why) {
+    fail_at(file, node.source(), "the list of classes " + list.string() + " cannot be read: " + why);
+  };
+  if (!stream || std::filesystem::is_directory(list)) fail(errno != 0 ? std::strerror(errno) : "it is a folder");
+  std::vector<std::string> names;
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty() && line.front() != '#') names.push_back(line);
+  }
+  if (names.empty()) fail("it names no class");
+  return names;
+}
+
+void read_only(TomlTable& table, const std::filesystem::path& folder, const std::string& file,
+               std::vector<std::string>& only) {
+  static constexpr std::string_view kExpected = "a list of class names, or a path to a file with a name a line";
+  const toml::node* node = table.find("only");
+  if (node == nullptr) return;
+  if (node->is_string() && !node->ref<std::string>().empty()) {
+    only = read_names(folder / node->ref<std::string>(), *node, file);
+  } else {
+    if (!node->is_array() || node->as_array()->empty()) table.wrong("only", *node, kExpected);
+    for (const toml::node& each : *node->as_array()) {
+      if (!each.is_string()) table.wrong("only", each, kExpected);
+      only.push_back(each.ref<std::string>());
+    }
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : only) {
+    if (!seen.insert(name).second) fail_at(file, node->source(), "\"only\" names the class \"" + name + "\" twice");
+  }
+}
+
+void read_augment(TomlTable& table, std::vector<ClassAugment>& augment) {
+  const toml::node* node = table.find("augment");
+  if (node == nullptr) return;
+  const std::string expected = "a list of " + any_of_words(words_of<ClassAugment>()) + ", each once at most";
+  if (!node->is_array()) table.wrong("augment", *node, expected);
+  for (const toml::node& each : *node->as_array()) {
+    const auto word = each.is_string() ? from_word<ClassAugment>(each.ref<std::string>()) : std::nullopt;
+    if (!word || std::find(augment.begin(), augment.end(), *word) != augment.end())
+      table.wrong("augment", each, expected);
+    augment.push_back(*word);
+  }
+}
+
+}  // namespace
+
+bool fixed_by_name(std::string_view feed) noexcept {
+  const std::string_view word = feed.substr(0, feed.find_first_of("-_."));
+  return word == "val" || word == "valid" || word == "validation" || word == "test";
+}
+
+EpisodeSpec read_episodes(const std::string& feed, const toml::node& node, const std::filesystem::path& folder,
+                          const std::string& file) {
+  const std::string title = "[feed." + feed + ".episodes]";
+  if (!node.is_table()) fail_at(file, node.source(), "episodes is a table: write " + title + " on a line of its own");
+  TomlTable table(*node.as_table(), title, file);
+  EpisodeSpec spec;
+  table.read_word("sizes", spec.sizes);
+  if (spec.sizes == EpisodeSizes::kMetaDataset) {
+    spec.ways = {5, 50};
+    spec.shots = {100, 100};
+    spec.queries = {10, 10};
+  }
+  read_count(table, "ways", spec.ways);
+  read_count(table, "shots", spec.shots);
+  read_count(table, "queries", spec.queries);
+  table.read("support_limit", spec.support_limit, 1, std::int64_t{kMost} * kMost);
+  table.read_word("query_split", spec.query_split);
+  read_query_weights(table, spec.query_weights);
+  table.read_word("classes", spec.classes);
+  table.read_word("binding", spec.binding);
+  table.read_word("label_map", spec.labels);
+  table.read("within_superclass", spec.within_superclass);
+  read_weights(table, "class_weights", 0, "a table of classes with weights from 0 to 1e9, such as { \"cat\" = 2 }",
+               spec.class_weights);
+  read_weights(table, "mixture", 1e-9,
+               "a table of beginnings of class names with weights up to 1e9, such as { \"omniglot/\" = 2 }",
+               spec.mixture);
+  read_only(table, folder, file, spec.only);
+  read_augment(table, spec.augment);
+  table.read("unlabelled", spec.unlabelled, 0, kMost);
+  table.read("distractors", spec.distractors, 0, kMost);
+  table.read_word("small_classes", spec.small_classes);
+  table.read("tasks_per_epoch", spec.tasks_per_epoch, 1, INT64_MAX);
+  spec.fixed = fixed_by_name(feed);
+  table.read("fixed", spec.fixed);
+  table.refuse_unknown_keys();
+  if (const auto sentence = contradiction_in(spec)) fail_at(file, node.source(), title + ": " + *sentence);
+  return spec;
+}
+
+void refuse_leaks(const std::vector<FeedSpec>& feeds, const std::string& file) {
+  const auto names_of = [](const FeedSpec& feed) {
+    return std::set<std::string>(feed.episodes->only.begin(), feed.episodes->only.end());
+  };
+  for (auto a = feeds.begin(); a != feeds.end(); ++a) {
+    for (auto b = a + 1; a->episodes && b != feeds.end(); ++b) {
+      if (!b->episodes || a->data != b->data) continue;
+      const std::set<std::string> of_a = names_of(*a), of_b = names_of(*b);
+      if (of_a == of_b) continue;
+      std::string both;  // an empty list means all classes
+      if (of_a.empty() || of_b.empty()) {
+        both = of_a.empty() ? *of_b.begin() : *of_a.begin();
+      } else {
+        const auto shared =
+            std::find_if(of_a.begin(), of_a.end(), [&](const auto& name) { return of_b.contains(name); });
+        if (shared == of_a.end()) continue;
+        both = *shared;
+      }
+      throw Error(ErrorKind::kUsage,
+                  file + ": feeds \"" + a->name + "\" and \"" + b->name +
+                      "\" have the same data, and both draw class \"" + both +
+                      "\": with only, give them the same classes, or classes that have none in common");
+    }
+  }
+}
+
+}  // namespace feedring
