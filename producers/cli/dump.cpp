@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `feedring dump`: which sample goes to which rank at which step, worked out without a pool and without decoding.
-#include <algorithm>
 #include <feedring/error.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "producers/cli/commands.hpp"
+#include "producers/cli/dump_episodes.hpp"
+#include "producers/cli/dump_options.hpp"
 #include "producers/cli/feed_choice.hpp"
-#include "producers/cli/numbers.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/read_image.hpp"
 #include "producers/config/json_text.hpp"
@@ -20,39 +20,6 @@
 
 namespace feedring::cli {
 namespace {
-
-struct Options {
-  FeedChoice feed;
-  std::optional<std::uint32_t> batch_size;
-  std::optional<std::uint64_t> seed;
-  std::uint32_t world = 1;
-  std::optional<std::uint32_t> rank;
-  std::uint64_t epoch = 0;
-  std::string steps;
-  std::string remainder;
-  bool json = false;
-  bool plan = false;
-};
-
-struct Steps {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
-/// "A:B" as in a Python slice: either may be absent, and what lies beyond the epoch is empty.
-Steps parse_steps(const std::string& text, std::uint64_t all) {
-  if (text.empty()) return {0, all};
-  const std::size_t colon = text.find(':');
-  const auto bound = [&](const std::string& number, std::uint64_t fallback) -> std::optional<std::uint64_t> {
-    if (number.empty()) return fallback;
-    const auto value = number_of<std::uint64_t>(number);
-    return value ? std::optional(std::min(*value, all)) : std::nullopt;
-  };
-  const auto begin = bound(text.substr(0, colon), 0);
-  const auto end = colon == std::string::npos ? std::nullopt : bound(text.substr(colon + 1), all);
-  if (!begin || !end) throw Error(ErrorKind::kUsage, "--steps is \"" + text + "\", expected A:B, such as 0:10");
-  return {*begin, *end};
-}
 
 /// The random choices of a sample: what its transform would do to an image of its size.
 class Drawer {
@@ -80,7 +47,7 @@ class Drawer {
 /// One feed's epoch, laid out over ranks and steps.
 class Dump {
  public:
-  Dump(const Options& options, const FeedSpec& spec, const Scan& scan)
+  Dump(const DumpOptions& options, const FeedSpec& spec, const Scan& scan)
       : options_(options),
         spec_(spec),
         scan_(scan),
@@ -135,7 +102,7 @@ class Dump {
     write_line(text);
   }
 
-  const Options& options_;
+  const DumpOptions& options_;
   const FeedSpec& spec_;
   const Scan& scan_;
   Plan plan_;
@@ -143,7 +110,7 @@ class Dump {
   std::optional<Drawer> drawer_;
 };
 
-void dump(const Options& options) {
+void dump(const DumpOptions& options) {
   ChosenFeed chosen = resolve_feed(options.feed);
   FeedSpec& spec = chosen.spec();
   if (options.batch_size) spec.batch_size = *options.batch_size;
@@ -154,20 +121,35 @@ void dump(const Options& options) {
                                        std::to_string(options.world - 1) + " of --world " +
                                        std::to_string(options.world));
   }
+  if (options.asks_for_episodes() && !spec.episodes) {
+    spec.episodes.emplace();
+    if (!options.batch_size) spec.batch_size = 1;  // as in a configuration
+  }
   const Scan scan = scan_feed(chosen);
+  if (spec.episodes) return dump_episodes(options, spec, scan);
   Dump(options, spec, scan).write();
 }
 
 }  // namespace
 
 void add_dump(CLI::App& app, Exit&) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("dump", "Lists which sample goes to which rank at which step.");
+  auto options = std::make_shared<DumpOptions>();
+  CLI::App* command = app.add_subcommand("dump", "Lists which sample, or episode, goes to which rank at which step.");
   command->footer(
       "  feedring dump photos/ --batch-size 8 --world 2 --steps 0:1      the first step of two ranks\n"
       "  feedring dump -c feed.toml --feed val --epoch 3 --json          a whole epoch, a line a sample\n"
-      "  feedring dump photos/ --rank 0 --steps 0:1 --plan --json        with crops, flips, …");
+      "  feedring dump photos/ --rank 0 --steps 0:1 --plan --json        with crops, flips, …\n"
+      "  feedring dump photos/ --ways 5 --shots 1 --queries 15 --episodes 600 --json     few-shot episodes");
   add_feed_options(*command, options->feed);
+  const auto count = [&](const char* name, std::optional<std::uint32_t>& value, const char* what) {
+    command->add_option(name, value, what)->type_name("N")->check(CLI::Range(1, 1 << 15).description(""));
+  };
+  count("--ways", options->ways, "Episodes: classes of each (default: the feed's, or 5)");
+  count("--shots", options->shots, "Episodes: support samples of each class (default: the feed's, or 1)");
+  count("--queries", options->queries, "Episodes: query samples of each class (default: the feed's, or 15)");
+  command->add_option("--episodes", options->episodes, "Episodes an epoch (default: the feed's, or 1000)")
+      ->type_name("M")
+      ->check(CLI::Range(std::int64_t{1}, INT64_MAX).description(""));
   command->add_option("--batch-size", options->batch_size, "Per rank (default: the feed's)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20).description(""));

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/cli/dump_episodes.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <feedring/error.hpp>
+
+#include "producers/cli/output.hpp"
+#include "producers/plan/episode.hpp"
+#include "producers/pool/episode_classes.hpp"
+#include "runtime/schedule.hpp"
+
+namespace feedring::cli {
+namespace {
+
+EpisodeSpec asked_for(const DumpOptions& options, EpisodeSpec spec) {
+  if (options.ways) spec.ways = {*options.ways, *options.ways};
+  if (options.shots) spec.shots = {*options.shots, *options.shots};
+  if (options.queries) spec.queries = {*options.queries, *options.queries};
+  if (options.episodes) spec.tasks_per_epoch = *options.episodes;
+  return spec;
+}
+
+/// A list per class, of the samples of all classes one after another.
+nlohmann::ordered_json by_class(const std::vector<std::uint64_t>& samples, const std::vector<std::uint32_t>& counts) {
+  nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+  auto next = samples.begin();
+  for (const std::uint32_t count : counts) {
+    lists.push_back(std::vector<std::uint64_t>(next, next + count));
+    next += count;
+  }
+  return lists;
+}
+
+class EpisodeDump {
+ public:
+  EpisodeDump(const DumpOptions& options, const FeedSpec& spec, const Scan& scan)
+      : options_(options),
+        spec_(spec),
+        sampler_(asked_for(options, *spec.episodes), episode_classes(scan), spec.seed),
+        schedule_(sampler_.tasks_per_epoch(), spec.shard == Shard::kNone ? 1 : options.world, spec.batch_size,
+                  spec.remainder) {}
+
+  void write() {
+    for (const std::string& name : sampler_.pool().skipped())
+      spdlog::warn("class \"{}\" has too few samples for an episode and is left out", printable(name));
+    if (schedule_.steps() == 0) {
+      throw Error(ErrorKind::kUsage, "an epoch of " + std::to_string(sampler_.tasks_per_epoch()) +
+                                         " episodes has no step of " + std::to_string(schedule_.global_batch()) +
+                                         ": lower the batch size, or take --remainder pad");
+    }
+    const Steps steps = parse_steps(options_.steps, schedule_.steps());
+    if (!options_.json) write_line("epoch\tordinal\tstep\trank\tclasses\tlabel_map\tsupport\tquery\tvalid");
+    for (std::uint64_t step = steps.begin; step < steps.end; ++step) {
+      for (std::uint32_t rank = 0; rank < options_.world; ++rank) {
+        if (!options_.rank || *options_.rank == rank) write(step, rank);
+      }
+    }
+  }
+
+ private:
+  void write(std::uint64_t step, std::uint32_t rank) {
+    const Share share = schedule_.share(step, spec_.shard == Shard::kNone ? 0 : rank);
+    for (std::uint32_t row = 0; row < spec_.batch_size; ++row) {
+      const std::uint64_t ordinal = ordinal_of_row(share, row, sampler_.tasks_per_epoch());
+      sampler_.episode(options_.epoch, ordinal, episode_);
+      nlohmann::ordered_json line{{"epoch", options_.epoch},
+                                  {"ordinal", ordinal},
+                                  {"step", step},
+                                  {"rank", rank},
+                                  {"classes", episode_.classes},
+                                  {"support", by_class(episode_.support, episode_.sizes.shots)},
+                                  {"query", by_class(episode_.query, episode_.sizes.queries)},
+                                  {"label_map", episode_.labels},
+                                  {"valid", row < share.valid}};
+      if (sampler_.spec().unlabelled != 0) {
+        line["distractors"] = episode_.distractors;
+        const std::size_t classes = episode_.classes.size() + episode_.distractors.size();
+        line["unlabelled"] =
+            by_class(episode_.unlabelled, std::vector<std::uint32_t>(classes, sampler_.spec().unlabelled));
+      }
+      if (options_.json) {
+        write_json(line);
+      } else {
+        write_text(line);
+      }
+    }
+  }
+
+  static void write_text(const nlohmann::ordered_json& line) {
+    std::string text;
+    for (const char* key : {"epoch", "ordinal", "step", "rank", "classes", "label_map", "support", "query", "valid"})
+      text += (text.empty() ? "" : "\t") + line[key].dump();
+    write_line(text);
+  }
+
+  const DumpOptions& options_;
+  const FeedSpec& spec_;
+  EpisodeSampler sampler_;
+  Schedule schedule_;
+  Episode episode_;
+};
+
+}  // namespace
+
+void dump_episodes(const DumpOptions& options, const FeedSpec& spec, const Scan& scan) {
+  if (options.plan)
+    throw Error(ErrorKind::kUsage,
+                "--plan lists the random choices of samples, and this feed has episodes: leave it out");
+  EpisodeDump(options, spec, scan).write();
+}
+
+}  // namespace feedring::cli

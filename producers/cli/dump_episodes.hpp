@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `feedring dump` of a feed of episodes.
+#pragma once
+
+#include "producers/cli/dump_options.hpp"
+#include "producers/config/feed_spec.hpp"
+#include "producers/dataset/scan.hpp"
+
+namespace feedring::cli {
+
+/// Writes a line an episode, by step, then rank, then row. What is given of ways, shots, queries and episodes prevails
+/// over spec.episodes, which must be there. Throws Error.
+void dump_episodes(const DumpOptions& options, const FeedSpec& spec, const Scan& scan);
+
+}  // namespace feedring::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `feedring dump` is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "producers/cli/feed_choice.hpp"
+
+namespace feedring::cli {
+
+struct DumpOptions {
+  FeedChoice feed;
+  std::optional<std::uint32_t> ways;
+  std::optional<std::uint32_t> shots;
+  std::optional<std::uint32_t> queries;
+  std::optional<std::uint64_t> episodes;  ///< an epoch
+  std::optional<std::uint32_t> batch_size;
+  std::optional<std::uint64_t> seed;
+  std::uint32_t world = 1;
+  std::optional<std::uint32_t> rank;
+  std::uint64_t epoch = 0;
+  std::string steps;
+  std::string remainder;
+  bool json = false;
+  bool plan = false;
+
+  [[nodiscard]] bool asks_for_episodes() const noexcept { return ways || shots || queries || episodes; }
+};
+
+struct Steps {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// "A:B" as in a Python slice: either may be absent, and what lies beyond the epoch, which has `all` steps, is empty.
+/// Throws Error(kUsage).
+[[nodiscard]] Steps parse_steps(const std::string& text, std::uint64_t all);
+
+}  // namespace feedring::cli
