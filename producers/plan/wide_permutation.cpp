@@ -44,13 +44,14 @@ WidePermutation::WidePermutation(Wide n, Draw draw) : n_(n) {
 }
 
 Wide WidePermutation::operator()(Wide position) const noexcept {
+  const bool wide = n_ > (Wide{1} << 64);  // else the upper words are all zero
   Wide x = position;
   for (const Round& round : rounds_) {
-    const Wide partner = round.pivot >= x ? round.pivot - x : round.pivot + n_ - x;
+    const Wide partner = round.pivot - x + (n_ & (0 - Wide{round.pivot < x}));
     const Wide name = std::max(x, partner);
-    const std::uint64_t coin = mix(mix(static_cast<std::uint64_t>(name) ^ round.key_low) ^
-                                   static_cast<std::uint64_t>(name >> 64) ^ round.key_high);
-    if ((coin >> 63) != 0) x = partner;
+    std::uint64_t coin = mix(static_cast<std::uint64_t>(name) ^ round.key_low);
+    if (wide) coin = mix(coin ^ static_cast<std::uint64_t>(name >> 64) ^ round.key_high);
+    x ^= (x ^ partner) & (0 - Wide{coin >> 63});  // no branch, as in permutation.cpp
   }
   return x;
 }
