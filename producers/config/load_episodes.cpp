@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include "producers/config/toml_table.hpp"
 
@@ -13,6 +14,8 @@ namespace feedring {
 namespace {
 
 constexpr std::int64_t kMost = 1 << 15;  ///< of classes, or of samples of a class: 2^30 rows an episode are enough
+constexpr std::uintmax_t kLargestList = 64U
+                                        << 20;  ///< a device or an archive by mistake should not be read for minutes
 
 std::string range_text(std::int64_t low) {
   return "a whole number from " + std::to_string(low) + " to " + std::to_string(kMost) +
@@ -59,12 +62,17 @@ void read_query_weights(TomlTable& table, std::vector<double>& weights) {
 /// A class a line; empty lines and those that begin with '#' say nothing.
 std::vector<std::string> read_names(const std::filesystem::path& list, const toml::node& node,
                                     const std::string& file) {
-  errno = 0;
-  std::ifstream stream(list, std::ios::binary);
   const auto fail = [&](const std::string& why) {
     fail_at(file, node.source(), "the list of classes " + list.string() + " cannot be read: " + why);
   };
-  if (!stream || std::filesystem::is_directory(list)) fail(errno != 0 ? std::strerror(errno) : "it is a folder");
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(list, error);
+  if (!std::filesystem::exists(status)) fail(error.message());
+  if (!std::filesystem::is_regular_file(status) || std::filesystem::file_size(list) > kLargestList)
+    fail("it is no list of names");
+  errno = 0;
+  std::ifstream stream(list, std::ios::binary);
+  if (!stream) fail(std::strerror(errno));
   std::vector<std::string> names;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();

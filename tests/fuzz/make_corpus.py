@@ -116,6 +116,28 @@ classes_from = "train"
 transform = [ { name = "Resize", size = 12, interpolation = "bicubic" }, { name = "CenterCrop", size = 8 } ]
 """)
     keep("config", "odd_toml", "feed.\"a b\".data='''\nx'''\nd=1979-05-27T07:32:00Z\nf=[inf,-nan,0x1F,1e5,{a.b=[[]]}]\n")
+    keep("config", "episodes", """[feed.train]
+data = "x"
+[feed.train.episodes]
+ways = [2, 3]
+shots = 4
+queries = [5, 6]
+query_split = "uniform"
+label_map = "sorted"
+within_superclass = true
+class_weights = { "a/x" = 2, "a/y" = 0.5 }
+mixture = { "a/" = 3, "b/" = 1.5 }
+only = ["a/x", "a/y", "b/z"]
+augment = ["rotate90", "vflip"]
+unlabelled = 7
+distractors = 1
+small_classes = "skip"
+tasks_per_epoch = 800
+fixed = true
+[feed.test]
+data = "x"
+episodes = { ways = 2, query_split = "weighted", query_weights = [1, 2.5], classes = "enumerate", binding = "tuple", only = "../names" }
+""")
     keep("config", "misspelt", "[feed.train]\ndata = \"x\"\nbatchsize = 3\n")
 
 

@@ -133,6 +133,8 @@ TEST_F(EpisodesTable, ReadsAListOfClassesFromAFile) {
   files_.text("lists/none.txt", "# nothing\n");
   EXPECT_THAT(wrong("only = \"lists/none.txt\"\n"), HasSubstr("it names no class"));
   EXPECT_THAT(wrong("only = \"lists/gone.txt\"\n"), HasSubstr("No such file"));
+  EXPECT_THAT(wrong("only = \"lists\"\n"), HasSubstr("it is no list of names"));
+  EXPECT_THAT(wrong("only = \"/dev/zero\"\n"), HasSubstr("it is no list of names"));
   EXPECT_THAT(wrong("only = [\"a\", \"b\", \"a\"]\n"), HasSubstr("names the class \"a\" twice"));
 }
 
