@@ -54,12 +54,12 @@ void refuse_small(const EpisodeSpec& spec, const std::vector<SampleClass>& class
   std::uint64_t fewest = classes[small.front()].count;
   for (const std::uint32_t c : small) fewest = std::min(fewest, classes[c].count);
   const std::string feasible = feasible_with(spec, fewest);
-  throw Error(
-      ErrorKind::kData,
-      fmt::format("{} of {} classes have fewer than the {} samples that {} take: {}; {}small_classes = \"skip\" "
-                  "leaves {} classes",
-                  small.size(), small.size() + large, samples_needed(spec), demand_of(spec), list_of(classes, small),
-                  feasible.empty() ? "" : "with all classes, " + feasible + "; ", large));
+  const bool enough = large * (1 + spec.augment.size()) >= std::uint64_t{spec.ways.low} + spec.distractors;
+  throw Error(ErrorKind::kData,
+              fmt::format("{} of {} classes have fewer than the {} samples that {} take: {}{}{}", small.size(),
+                          small.size() + large, samples_needed(spec), demand_of(spec), list_of(classes, small),
+                          feasible.empty() ? "" : "; with all classes, " + feasible,
+                          enough ? fmt::format("; small_classes = \"skip\" leaves {} classes", large) : ""));
 }
 
 void refuse_few(const EpisodeSpec& spec, std::string_view source, std::uint64_t largest, std::size_t groups) {

@@ -34,6 +34,11 @@ TEST(EpisodeCheck, NamesTheClassesThatAreTooSmallAndWhatAllCanGive) {
   EXPECT_EQ(refusal(spec_of(2, 5, 15), equal_classes(3, 20)), "");
 }
 
+TEST(EpisodeCheck, AdvisesToSkipOnlyWhereEnoughClassesAreLeft) {
+  EXPECT_THAT(refusal(spec_of(2, 1, 3), classes_of({4, 4, 1})), HasSubstr("\"skip\" leaves 2 classes"));
+  EXPECT_THAT(refusal(spec_of(2, 1, 3), classes_of({4, 1, 1})), testing::Not(HasSubstr("skip")));
+}
+
 TEST(EpisodeCheck, CountsWhatItDoesNotName) {
   EXPECT_THAT(refusal(spec_of(2, 1, 15), equal_classes(30, 3)), HasSubstr("\"c7\" (3) and 22 more"));
 }
