@@ -12,6 +12,7 @@
 #include "producers/cli/run.hpp"
 #include "producers/pool/memory_plan.hpp"
 #include "producers/pool/node_feed.hpp"
+#include "producers/pool/pinned_plan.hpp"
 #include "producers/pool/placement.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/memory_limits.hpp"
@@ -74,12 +75,14 @@ void add_plan(CLI::App& app, Exit& exit) {
                        {"repeats", schedule.repeats()},
                        {"dataset_digest", feed.index.digest()}});
     }
+    const PinnedPlan pinned = plan_pinned(memory);
     const MemoryHeadroom room = memory_headroom();
     const Placement placement;
     exit.code = 0;
     if (arguments->json) {
       write_json({{"steps", steps},
                   {"memory", nlohmann::ordered_json(to_json(memory))},
+                  {"pinned", nlohmann::ordered_json(to_json(pinned))},
                   {"free_bytes", room.bytes},
                   {"free_by", room.limit},
                   {"pages", describe_huge_pages()},
@@ -97,6 +100,7 @@ void add_plan(CLI::App& app, Exit& exit) {
       std::string text = to_text(memory);
       text.pop_back();
       write_line(text);
+      write_line(to_text(pinned));
       write_line(fmt::format("free: {} by {}", human_bytes(room.bytes), room.limit));
       write_line("pages: " + describe_huge_pages());
       write_line("placement: " + placement.describe(ranks));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What plan, status and bench write as JSON is what docs/schema says, and the schemas let nothing else pass.
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <feedring/feed.hpp>
@@ -110,6 +113,28 @@ TEST_F(PoolJson, OfAPlanSaysWhatTheRemainderDoes) {
   EXPECT_EQ(padded["steps"][0]["steps"], 2);
   EXPECT_EQ(padded["steps"][0]["left_out"], 0);
   EXPECT_EQ(padded["steps"][0]["repeats"], 8);
+}
+
+TEST_F(PoolJson, OfAPlanSaysWhatIsPinnedAndTheLimitOfLockedMemory) {
+  const auto plan_under = [&](rlim_t limit, bool may_lock) {
+    test::Program program(
+        {.command = {FEEDRING_COMMAND, "plan", "-c", config(), "--ranks", "3", "--json"}, .before = [=] {
+           const rlimit both{limit, limit};
+           if (!may_lock) (void)::prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK);  // only root can, and has to
+           return ::setrlimit(RLIMIT_MEMLOCK, &both) == 0;
+         }});
+    const int code = program.wait();
+    return line_of({code, program.out(), program.err()});
+  };
+  const json tight = plan_under(4096, false);
+  const std::uint64_t ring = tight["memory"]["feeds"][0]["ring_bytes"];
+  EXPECT_EQ(tight["pinned"]["rank_bytes"], ring);
+  EXPECT_EQ(tight["pinned"]["node_bytes"], 3 * ring);
+  EXPECT_EQ(tight["pinned"]["locked_limit_bytes"], 4096);
+  EXPECT_EQ(tight["pinned"]["ipc_lock"], false);
+  EXPECT_NE(tight["pinned"]["note"].get<std::string>().find("> 4.0 KiB"), std::string::npos) << tight["pinned"];
+  const json just = plan_under(ring, false);
+  EXPECT_EQ(just["pinned"]["note"], "");
 }
 
 TEST_F(PoolJson, OfAPlanThatCannotBeIsNone) {
