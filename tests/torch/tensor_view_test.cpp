@@ -7,6 +7,7 @@
 #include <feedring/feed.hpp>
 #include <feedring/torch.hpp>
 
+#include "tests/device/fake_cudart.hpp"
 #include "tests/support/test_pool.hpp"
 
 namespace feedring {
@@ -52,6 +53,46 @@ TEST(TensorView, KeepsTheSlotUntilTheLastTensorIsGoneAlsoAViewOfAView) {
   EXPECT_EQ(part[0][0][0][0].item<std::uint8_t>(), pattern(5, 0, 1));
   part.reset();
   EXPECT_EQ(pool.count(Phase::kLeased), 0U);
+}
+
+// What a torch without CUDA can show: where the tensor says it lies, and for how long it keeps that memory. Its
+// elements are not touched; that takes a GPU.
+TEST(TensorView, OfACudaDeviceIsTheDevicesMemoryUntilTheLastTensorIsGone) {
+  const test::FakeCudart fake;
+  TestPool pool;
+  pool.start();
+  {
+    FeedOptions options = pool.options();
+    options.device = cuda("cuda:0", test::FakeCudart::options());
+    Feed feed = Feed::attach(options);
+    std::optional<Batch> batch = feed.next();
+    at::Tensor images = to_tensor(*batch, "images");
+    const void* const memory = batch->images().data;
+    const std::weak_ptr<const void> lease = batch->lease();
+    EXPECT_EQ(images.device(), at::Device(at::kCUDA, 0));
+    EXPECT_EQ(images.data_ptr(), memory);
+    EXPECT_EQ(images.scalar_type(), at::kByte);
+    EXPECT_EQ(images.sizes(), at::IntArrayRef({4, 3, 2, 2}));
+    EXPECT_TRUE(images.is_contiguous(at::MemoryFormat::ChannelsLast));
+    at::Tensor labels = to_tensor(*batch, "labels");
+    EXPECT_EQ(labels.device(), at::Device(at::kCUDA, 0));
+
+    const auto comes_again = [&] {
+      for (int i = 0; i < 8; ++i) {
+        if (const auto later = feed.next(); later && later->images().data == memory) return true;
+      }
+      return false;
+    };
+    images.reset();
+    batch.reset();
+    EXPECT_FALSE(lease.expired()) << "another tensor of the batch keeps it";
+    EXPECT_FALSE(comes_again()) << "nothing is copied over what a tensor shows";
+    labels.reset();
+    EXPECT_TRUE(lease.expired());
+    EXPECT_TRUE(comes_again()) << "the memory serves another batch";
+  }
+  EXPECT_EQ(test::FakeCudart::count("memory now"), 0);
+  EXPECT_EQ(test::FakeCudart::count("violations"), 0);
 }
 
 TEST(TensorView, KnowsEveryElementType) {
