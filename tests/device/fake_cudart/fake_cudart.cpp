@@ -478,6 +478,26 @@ int cudaFree(void* memory) {
   std::free(memory);
   return kSuccess;
 }
+int cudaMallocHost(void** memory, std::size_t bytes) {
+  if (const int status = enter(); status != kSuccess) return status;
+  *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  const std::lock_guard lock(world().mutex);
+  world().registered[static_cast<const char*>(*memory)] = bytes;
+  return kSuccess;
+}
+int cudaFreeHost(void* memory) {
+  if (const int status = enter(); status != kSuccess) return status;
+  World& all = world();
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.registered.find(static_cast<const char*>(memory));
+    if (found == all.registered.end()) return fail(kInvalidValue);
+    if (is_busy(found->first, found->second)) ++all.violations;
+    all.registered.erase(found);
+  }
+  std::free(memory);
+  return kSuccess;
+}
 int cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
   if (const int status = enter(); status != kSuccess) return status;
   World& all = world();

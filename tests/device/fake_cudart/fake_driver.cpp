@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVIDIA's driver that the stand-in has: it "translates" feedring's own kernel by looking its name up among
-// the same kernels compiled for the CPU from the same source, and runs those on its streams. Block x thread is
+// The part of NVIDIA's driver that the stand-in has: it "translates" feedring's own kernels by looking its name up
+// among the same kernels compiled for the CPU from the same source, and runs those on its streams. Block x thread is
 // flattened to blocks of one thread, for which the kernel's barrier means nothing.
 #include "tests/device/fake_cudart/fake_driver.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace {
 struct Dim {
@@ -22,19 +24,29 @@ namespace feedring::test {
 namespace {
 
 constexpr const char* kNames[] = {"feedring_finish_1", "feedring_finish_2", "feedring_finish_4"};
-constexpr char kModule = 0;  // its address stands for the module, those of the names for functions
+constexpr char kModule = 0;                     // its address stands for the module, those of the names for functions
+constexpr const char* kSpin = "feedring_spin";  // the step of bench/gpu_step.hpp; a module of its own
+constexpr char kSpinModule = 0;
 constexpr int kInvalid = 1;
 constexpr int kNotFound = 500;
 
 int module_load(void** module, const void* image) {
   const char* text = static_cast<const char*>(image);
   if (std::strstr(text, ".version") == nullptr) return kInvalid;
+  if (std::strstr(text, kSpin) != nullptr) {
+    *module = const_cast<char*>(&kSpinModule);
+    return 0;
+  }
   for (const char* name : kNames)
     if (std::strstr(text, name) == nullptr) return kInvalid;
   *module = const_cast<char*>(&kModule);
   return 0;
 }
 int module_get_function(void** function, void* module, const char* name) {
+  if (module == &kSpinModule && std::strcmp(kSpin, name) == 0) {
+    *function = const_cast<const char**>(&kSpin);
+    return 0;
+  }
   for (const auto& known : kNames) {
     if (module == &kModule && std::strcmp(known, name) == 0) {
       *function = const_cast<const char**>(&known);
@@ -52,6 +64,10 @@ int launch_kernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gri
   const bool plain = grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0 && extra == nullptr;
   if (!plain || grid_x == 0 || grid_y == 0 || grid_y > 65535 || block_x == 0 || block_x > 1024) return kInvalid;
   const char* name = *static_cast<const char**>(function);
+  if (name == kSpin) {
+    const auto time = std::chrono::nanoseconds(*static_cast<Size*>(arguments[0]));
+    return put_on_stream(stream, [time] { std::this_thread::sleep_for(time); });
+  }
   // The arguments are read at the call, as the driver does; what they point to when the stream comes to it.
   const auto* from = *static_cast<const Byte**>(arguments[0]);
   void* to = *static_cast<void**>(arguments[1]);
