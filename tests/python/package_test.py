@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The package itself: what importing it loads, what it carries, what it says of itself.
+import ast
 import inspect
 import os
 import subprocess
@@ -38,6 +39,22 @@ def test_types_are_told():
         assert os.path.exists(os.path.join(folder, name))
     with open(os.path.join(folder, "_core.pyi")) as file:
         assert "class Feed" in file.read()
+
+
+def test_modules_import_one_another_in_one_direction():
+    folder = os.path.dirname(feedring.__file__)
+    arrows = {}
+    for name in os.listdir(folder):
+        if name.endswith(".py") and name != "__init__.py":
+            with open(os.path.join(folder, name)) as file:
+                tree = ast.walk(ast.parse(file.read()))
+            arrows[name[:-3]] = {target for node in tree if isinstance(node, ast.ImportFrom) and node.level == 1
+                                 for target in ([node.module] if node.module else [each.name for each in node.names])}
+    assert "arguments" in arrows["loader"]
+    while done := [name for name, needs in arrows.items() if not needs & set(arrows)]:
+        for name in done:
+            del arrows[name]
+    assert not arrows
 
 
 def test_everything_public_is_described():

@@ -16,8 +16,9 @@ _REFUSED = {
 }
 
 
-def refuse_what_cannot_be_done(arguments: dict) -> None:
-    """Raises UsageError for an argument of torch.utils.data.DataLoader that a feed cannot honour."""
+def refuse_what_cannot_be_done(arguments: dict, function: object) -> None:
+    """Raises UsageError for an argument of torch.utils.data.DataLoader that a feed cannot honour, TypeError for one
+    that nobody knows; `function` is the one whose parameters may have been meant."""
     for name, why in _REFUSED.items():
         if arguments.pop(name, None) is not None:
             raise UsageError(f"{name} cannot be honoured: {why}")
@@ -27,19 +28,12 @@ def refuse_what_cannot_be_done(arguments: dict) -> None:
         raise UsageError("in_order=False cannot be honoured: batches come in the plan's order, and resuming needs it")
     if arguments:
         import difflib
+        import inspect
 
         name = next(iter(arguments))
-        near = difflib.get_close_matches(name, _known(), 1)
+        near = difflib.get_close_matches(name, inspect.signature(function).parameters, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise TypeError(f"Loader() got an unexpected keyword argument '{name}'{hint}")
-
-
-def _known() -> list[str]:
-    import inspect
-
-    from .loader import Loader
-
-    return [name for name in inspect.signature(Loader.__init__).parameters if name not in ("self", "unsupported")]
 
 
 def whole_number(name: str, value: object, least: int) -> int | None:
