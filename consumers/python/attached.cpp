@@ -17,9 +17,18 @@ std::map<std::string, std::weak_ptr<Attached>>& all() {
   return attached;
 }
 
+FeedOptions with_stream(FeedOptions options, const std::atomic<StreamHandle>& stream) {
+  options.stream = [&stream] { return stream.load(); };
+  return options;
+}
+
 }  // namespace
 
-Attached::Attached(Feed feed) : feed_(std::move(feed)), start_(feed_.state()), process_(::getpid()) {}
+Attached::Attached(FeedOptions options)
+    : device_(options.device != nullptr ? options.device->tag() : DeviceTag{}),
+      feed_(Feed::attach(with_stream(std::move(options), stream_))),
+      start_(feed_.state()),
+      process_(::getpid()) {}
 
 Attached::~Attached() {
   if (::getpid() != process_) return;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <feedring/feed.hpp>
 #include <memory>
 #include <string>
@@ -14,12 +15,17 @@ namespace feedring::python {
 /// A feed and its ring, shared with the views of its batches. Whichever thread lets go of it last gives the ring back.
 class Attached {
  public:
-  explicit Attached(Feed feed);
+  /// Throws as Feed::attach() does. `options.stream` is what use_stream() says.
+  explicit Attached(FeedOptions options);
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
   ~Attached();
 
   [[nodiscard]] Feed& feed() noexcept { return feed_; }
+  /// Where its batches lie.
+  [[nodiscard]] DeviceTag device() const noexcept { return device_; }
+  /// On which stream of the device the next batch will be used.
+  void use_stream(StreamHandle stream) noexcept { stream_ = stream; }
   /// To its first batch, with its own seed.
   void rewind() { feed_.load_state(start_); }
 
@@ -27,6 +33,8 @@ class Attached {
   bool gone = false;   ///< its pool is
 
  private:
+  DeviceTag device_;
+  std::atomic<StreamHandle> stream_{nullptr};  // Feed refuses a second thread, but not before it has said its stream
   Feed feed_;
   std::string start_;
   pid_t process_;

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // as in a slot
 
-/// Destroyed in this order: the lease, which gives the slot back, then the feed, which may give the ring back.
-struct Slot {
+/// Destroyed in this order: the batch, which gives its memory back, then the feed, which may give the ring back.
+struct Held {
   std::shared_ptr<const void> feed;
-  std::shared_ptr<const void> lease;
+  Batch batch;
 };
 
 std::size_t rounded(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -42,10 +42,13 @@ PyBatch::PyBatch(Batch batch, std::shared_ptr<const void> feed)
     names_.emplace_back(name);
     tensors_.push_back(batch.tensor(name));
   }
-  keeper_ = std::make_shared<const Slot>(Slot{std::move(feed), batch.lease()});
+  const auto held = std::make_shared<const Held>(Held{std::move(feed), std::move(batch)});
+  batch_ = &held->batch;
+  keeper_ = held;
 }
 
 void PyBatch::copy_out() {
+  if (tensors_.front().device.type != DeviceType::kCpu) return;
   std::size_t bytes = 0;
   for (const TensorView& tensor : tensors_) bytes += rounded(tensor.bytes);
   const std::shared_ptr<void> memory(std::aligned_alloc(kAlignment, bytes), std::free);
@@ -56,6 +59,7 @@ void PyBatch::copy_out() {
     tensor.data = to;
     to += rounded(tensor.bytes);
   }
+  batch_ = nullptr;
   keeper_ = memory;
   copied_ = true;
 }
@@ -66,7 +70,8 @@ View PyBatch::view(const std::string& name, std::uint32_t wanted) const {
     throw Error(ErrorKind::kUsage,
                 fmt::format("a batch has no tensor '{}'; it has: {}", name, fmt::join(names_, ", ")));
   }
-  return {first_rows(tensors_[static_cast<std::size_t>(found - names_.begin())], std::min(wanted, rows)), keeper_};
+  return {first_rows(tensors_[static_cast<std::size_t>(found - names_.begin())], std::min(wanted, rows)), keeper_,
+          batch_};
 }
 
 void bind_batch(nb::module_& module) {
@@ -86,7 +91,8 @@ void bind_batch(nb::module_& module) {
             for (const std::string& name : names) list.append(self.view(name, rows).capsule());
             return list;
           },
-          nb::arg("names"), nb::arg("rows"), "The first `rows` rows of several tensors as DLPack capsules.")
+          nb::arg("names"), nb::arg("rows"),
+          "The first `rows` rows of several tensors as DLPack capsules, on a device for the stream of next().")
       .def_prop_ro("copied", &PyBatch::copied, "It lies in memory of its own, not in a slot of the ring.")
       .def_ro("epoch", &PyBatch::epoch)
       .def_ro("step", &PyBatch::step, "Within the epoch, from 0.")

@@ -13,13 +13,15 @@
 
 namespace feedring::python {
 
-/// The numbers and tensors of one batch. Tensors lie in the slot, or, after copy_out(), in memory of their own.
+/// The numbers and tensors of one batch. Tensors lie in the slot, or on a device, or, after copy_out(), in memory of
+/// their own.
 class PyBatch {
  public:
   /// `feed` is kept for as long as a tensor lives.
   PyBatch(Batch batch, std::shared_ptr<const void> feed);
 
-  /// Copies all tensors and gives the slot back.
+  /// Copies all tensors and gives the slot back; does nothing where they lie on a device, for which the slot has gone
+  /// back already, or will with the copy there.
   void copy_out();
   [[nodiscard]] bool copied() const noexcept { return copied_; }
 
@@ -34,6 +36,7 @@ class PyBatch {
   std::vector<std::string> names_;
   std::vector<TensorView> tensors_;
   Keeper keeper_;
+  const Batch* batch_ = nullptr;  // in the keeper; null after copy_out()
   bool copied_ = false;
 };
 

@@ -7,11 +7,10 @@
 
 namespace feedring::python::dlpack {
 
-inline constexpr std::int32_t kCpu = 1;  // DLDeviceType
 inline constexpr std::uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4;
 
 struct Device {
-  std::int32_t type;
+  std::int32_t type;  // DLDeviceType, whose numbers feedring::DeviceType has
   std::int32_t id;
 };
 struct DataType {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <feedring/cuda.hpp>
 #include <feedring/error.hpp>
 #include <feedring/feed.hpp>
 #include <memory>
@@ -51,10 +52,12 @@ class PyFeed {
     return attached_->feed();
   }
 
-  /// In slices, between which signals are looked at: feedring::Feed::next() may be called again after a deadline.
-  [[nodiscard]] std::optional<PyBatch> next(bool copy_last) const {
+  /// `stream` is that of the device on which the program will use the batch. In slices, between which signals are
+  /// looked at: feedring::Feed::next() may be called again after a deadline.
+  [[nodiscard]] std::optional<PyBatch> next(bool copy_last, std::uintptr_t stream) const {
     const std::shared_ptr<Attached> attached = attached_;
     Feed& from = feed();
+    attached->use_stream(reinterpret_cast<StreamHandle>(stream));
     for (milliseconds left = deadline_;;) {
       const milliseconds slice = std::min(left, kSlice);
       try {
@@ -73,6 +76,11 @@ class PyFeed {
       }
       raise_if_signalled();
     }
+  }
+
+  [[nodiscard]] DeviceTag device() const {
+    (void)feed();
+    return attached_->device();
   }
 
   void close() {
@@ -99,10 +107,18 @@ class PyFeed {
   std::shared_ptr<Attached> attached_;
 };
 
+/// Null for the host. What a loader is told is in its arguments, but for where an unusual installation has its runtime.
+std::shared_ptr<Device> make_device(const std::string& name) {
+  if (name.empty()) return nullptr;
+  const std::string runtime = process_environment()("FEEDRING_CUDART").value_or("");
+  const nb::gil_scoped_release others_run;
+  return cuda(name, {.runtime = runtime});
+}
+
 PyFeed attach(const std::string& name, const std::string& pool, const std::string& config, const std::string& pool_key,
               const std::string& command, std::optional<std::uint32_t> rank, std::optional<std::uint32_t> world_size,
               std::optional<std::uint32_t> local_rank, std::optional<std::uint32_t> local_world_size, double deadline,
-              double attach_deadline) {
+              double attach_deadline, const std::string& device) {
   FeedOptions options;
   options.name = name;
   options.pool = pool;
@@ -119,6 +135,7 @@ PyFeed attach(const std::string& name, const std::string& pool, const std::strin
     const nb::gil_scoped_acquire interpreter;
     raise_if_signalled();
   };
+  options.device = make_device(device);
   // What decides which ring it is. A forked child has none of its parent's.
   const auto said = [](std::optional<std::uint32_t> number) { return number ? std::to_string(*number) : ""; };
   const std::string words[] = {name,
@@ -131,6 +148,12 @@ PyFeed attach(const std::string& name, const std::string& pool, const std::strin
                                std::to_string(::getpid())};
   const std::string key = fmt::format("{}", fmt::join(words, "\n"));
   if (std::shared_ptr<Attached> before = attached_before(key, name)) {
+    if (before->device() != (options.device != nullptr ? options.device->tag() : DeviceTag{})) {
+      throw Error(ErrorKind::kRefused,
+                  fmt::format("feed '{}': batches of a loader that was closed are still held, on another device; let "
+                              "them go before you open the feed for this one",
+                              name));
+    }
     before->rewind();
     before->in_use = true;
     return {options.deadline, std::move(before)};
@@ -138,7 +161,7 @@ PyFeed attach(const std::string& name, const std::string& pool, const std::strin
   std::shared_ptr<Attached> attached;
   {
     const nb::gil_scoped_release others_run;
-    attached = std::make_shared<Attached>(Feed::attach(options));
+    attached = std::make_shared<Attached>(options);
   }
   remember(key, attached);
   return {options.deadline, std::move(attached)};
@@ -164,6 +187,7 @@ nb::dict to_dict(const FeedStats& stats) {
   sums["failed"] = stats.failed;
   sums["wait_s"] = static_cast<double>(stats.wait_ns) * 1e-9;
   sums["futex_calls"] = stats.futex_calls;
+  sums["staged"] = stats.staged;
   return sums;
 }
 
@@ -182,11 +206,13 @@ void bind_feed(nb::module_& module) {
                   nb::arg("pool_key") = "", nb::arg("command") = "", nb::arg("rank") = nb::none(),
                   nb::arg("world_size") = nb::none(), nb::arg("local_rank") = nb::none(),
                   nb::arg("local_world_size") = nb::none(), nb::arg("deadline") = 120.0,
-                  nb::arg("attach_deadline") = 60.0,
-                  "Connects to the pool, or starts one from `config`, and maps this rank's ring. Deadlines in seconds.")
-      .def("next", &PyFeed::next, nb::arg("copy_last") = false,
+                  nb::arg("attach_deadline") = 60.0, nb::arg("device") = "",
+                  "Connects to the pool, or starts one from `config`, and maps this rank's ring. Deadlines in seconds. "
+                  "`device`: cuda or cuda:N, where batches shall be; empty: in main memory.")
+      .def("next", &PyFeed::next, nb::arg("copy_last") = false, nb::arg("stream") = 0,
            "The next batch; once None behind the last one of an epoch. `copy_last`: a batch that takes the last free "
-           "slot is copied. Waits without the GIL; a signal's handler that raises ends the wait, and no batch is lost.")
+           "slot is copied. `stream`: handle of the device's stream on which the batch will be used. Waits without the "
+           "GIL; a signal's handler that raises ends the wait, and no batch is lost.")
       .def(
           "start_epoch", [](const PyFeed& self) { self.feed().start_epoch(); }, released)
       .def(
@@ -216,6 +242,13 @@ void bind_feed(nb::module_& module) {
       .def_prop_ro(
           "description", [](const PyFeed& self) { return self.feed().description(); },
           "The feed's keys as the pool runs it, and its number of producers: one line of JSON.")
+      .def_prop_ro(
+          "device",
+          [](const PyFeed& self) {
+            const DeviceTag device = self.device();
+            return nb::make_tuple(static_cast<std::int32_t>(device.type), device.index);
+          },
+          "Where batches lie, in DLPack's numbers: (1, 0) is main memory, (2, n) is cuda:n.")
       .def_prop_ro("slots", [](const PyFeed& self) { return self.feed().slots(); })
       .def_prop_ro("held", [](const PyFeed& self) { return self.feed().held(); });
 }

@@ -5,7 +5,9 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
+#include <cstdint>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "consumers/python/dlpack.hpp"
@@ -26,6 +28,8 @@ dlpack::DataType to_dlpack(Dtype dtype) noexcept {
   }
   return {dlpack::kUint, bits, 1};
 }
+
+dlpack::Device to_dlpack(DeviceTag device) noexcept { return {static_cast<std::int32_t>(device.type), device.index}; }
 
 /// The struct module's letter; nullptr: it has none.
 const char* to_format(Dtype dtype) noexcept {
@@ -62,6 +66,11 @@ int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   const TensorView& tensor = view.tensor();
   const char* format = to_format(tensor.dtype);
   buffer->obj = nullptr;
+  if (tensor.device.type != DeviceType::kCpu) {
+    PyErr_SetString(PyExc_BufferError,
+                    "the batch lies on a device, which the CPU cannot read: use DLPack, as torch does");
+    return -1;
+  }
   if (format == nullptr) {
     PyErr_SetString(PyExc_BufferError, "bfloat16 has no form in the buffer protocol: use DLPack, as torch does");
     return -1;
@@ -104,6 +113,33 @@ PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
                        {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
                        {0, nullptr}};
 
+/// What __dlpack__(stream=…) says for CUDA; nothing for -1, with which the consumer orders its work itself.
+std::optional<StreamHandle> stream_of(const nb::object& said) {
+  constexpr std::int64_t kUnordered = -1, kLegacyDefault = 1, kPerThread = 2;
+  if (said.is_none()) return nullptr;
+  std::int64_t number = 0;
+  if (!nb::try_cast(said, number)) number = 0;
+  if (number == kUnordered) return std::nullopt;
+  if (number == kLegacyDefault) return nullptr;
+  if (number > kPerThread) return reinterpret_cast<StreamHandle>(number);
+  // The end of a batch is marked on the streams that used it, by whichever thread drops it: "the thread's" is none.
+  throw nb::buffer_error(
+      "this stream is none that every thread knows: give 1 for the default stream, or the handle of another");
+}
+
+nb::object to_capsule(const View& view, const nb::kwargs& wishes) {
+  const dlpack::Device where = to_dlpack(view.tensor().device);
+  if (wishes.contains("dl_device") && !wishes["dl_device"].is_none() &&
+      !nb::make_tuple(where.type, where.id).equal(wishes["dl_device"])) {
+    throw nb::buffer_error("a batch stays on its device: copy it with the array library");
+  }
+  if (view.tensor().device.type != DeviceType::kCpu) {
+    const nb::object said = wishes.contains("stream") ? nb::object(wishes["stream"]) : nb::none();
+    if (const auto stream = stream_of(said)) view.use_on(*stream);
+  }
+  return view.capsule();
+}
+
 nb::tuple to_tuple(std::span<const std::int64_t> numbers) {
   nb::list list;
   for (const std::int64_t number : numbers) list.append(number);
@@ -119,17 +155,16 @@ TensorView first_rows(TensorView tensor, std::uint32_t rows) noexcept {
   return tensor;
 }
 
+void View::use_on(StreamHandle stream) const {
+  if (batch_ != nullptr && tensor_.device.type != DeviceType::kCpu) batch_->use_on(stream);
+}
+
 nb::object View::capsule() const {
   auto handed = std::make_unique<Handed>();
   handed->tensor = tensor_;
   handed->keeper = keeper_;
-  handed->managed = {{tensor_.data,
-                      {dlpack::kCpu, 0},
-                      static_cast<std::int32_t>(tensor_.dimensions),
-                      to_dlpack(tensor_.dtype),
-                      handed->tensor.sizes.data(),
-                      handed->tensor.steps.data(),
-                      0},
+  handed->managed = {{tensor_.data, to_dlpack(tensor_.device), static_cast<std::int32_t>(tensor_.dimensions),
+                      to_dlpack(tensor_.dtype), handed->tensor.sizes.data(), handed->tensor.steps.data(), 0},
                      handed.get(),
                      [](dlpack::ManagedTensor* self) { delete static_cast<Handed*>(self->context); }};
   PyObject* capsule = PyCapsule_New(&handed->managed, dlpack::kFresh, free_capsule);
@@ -139,13 +174,21 @@ nb::object View::capsule() const {
 }
 
 void bind_view(nb::module_& module) {
-  nb::class_<View>(module, "View", nb::type_slots(slots),
-                   "One tensor of a batch, without a copy: give it to numpy.asarray() or torch.from_dlpack(). The slot "
-                   "stays in use until this object and everything made from it are gone. For reading.")
+  nb::class_<View>(
+      module, "View", nb::type_slots(slots),
+      "One tensor of a batch, without a copy: give it to numpy.asarray() or torch.from_dlpack(). Its memory "
+      "stays in use until this object and everything made from it are gone. For reading.")
       .def(
-          "__dlpack__", [](const View& self, const nb::kwargs& /*version, stream*/) { return self.capsule(); },
-          "A DLPack capsule over the same memory, in main memory.")
-      .def("__dlpack_device__", [](const View&) { return nb::make_tuple(dlpack::kCpu, 0); })
+          "__dlpack__", &to_capsule,
+          "A DLPack capsule over the same memory. On a device `stream` (a handle, or DLPack's numbers) is made to wait "
+          "until it is filled, and the memory is not used again before what that stream then does with it.")
+      .def(
+          "__dlpack_device__",
+          [](const View& self) {
+            const dlpack::Device where = to_dlpack(self.tensor().device);
+            return nb::make_tuple(where.type, where.id);
+          },
+          "DLPack's type and number of the device: (1, 0) is main memory, (2, n) is cuda:n.")
       .def_prop_ro("shape", [](const View& self) { return to_tuple(self.tensor().shape()); })
       .def_prop_ro(
           "strides", [](const View& self) { return to_tuple(self.tensor().strides()); }, "In elements.")

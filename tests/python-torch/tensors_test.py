@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Batches as torch tensors.
 import gc
+import os
 import pickle
+import re
 import threading
 
 import pytest
@@ -9,6 +11,8 @@ import torch
 
 import feedring
 from pictures import PLAIN, SAMPLES, SIDE, colour, label
+
+FAKE_CUDART = os.environ["FEEDRING_FAKE_CUDART"]  # tests/device/fake_cudart
 
 
 def test_a_batch_is_a_dict_of_tensors(loader_of):
@@ -82,8 +86,32 @@ def test_a_device_is_where_tensors_come(loader_of):
             assert next(iter(loader))["images"].device.type == "meta"
             assert loader._feed.held == 0
         return
-    images = next(iter(loader_of(device="cuda")))["images"]
-    assert images.is_cuda and images.is_contiguous(memory_format=torch.channels_last)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        loader = loader_of(device="cuda")
+        samples = []
+        for batch in loader:
+            assert {tensor.device.type for tensor in batch.values()} == {"cuda"}
+            assert batch["images"].is_contiguous(memory_format=torch.channels_last)
+            samples += batch["sample_ids"][batch["valid"] == 1].tolist()
+            for row, sample in enumerate(batch["sample_ids"].tolist()):
+                expected = torch.tensor(colour(sample), dtype=torch.uint8, device="cuda")[:, None, None]
+                assert (batch["images"][row] == expected).all()
+    assert sorted(samples) == list(range(SAMPLES))
+    loader.attach()
+    view = loader._feed.next().view("images")
+    assert torch.from_dlpack(view).data_ptr() == view.data_ptr
+
+
+@pytest.mark.skipif(torch.backends.cuda.is_built(), reason="this torch was built with CUDA")
+def test_a_torch_without_cuda_says_so_where_a_gpu_is_found(loader_of, monkeypatch):
+    monkeypatch.setenv("FEEDRING_CUDART", FAKE_CUDART)
+    with pytest.raises(feedring.UsageError, match=f"torch that was built with CUDA.*{re.escape(torch.__version__)}"):
+        next(iter(loader_of(device=torch.device("cuda", 0))))
+
+
+def test_what_is_no_device_is_a_usage_error(loader_of):
+    with pytest.raises(feedring.UsageError, match="device='host-copy' is no device of torch"):
+        iter(loader_of(device="host-copy"))
 
 
 def test_as_iterable_dataset_feeds_a_data_loader(loader_of):

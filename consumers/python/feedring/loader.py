@@ -9,6 +9,7 @@ from . import _core
 from .accumulation import Groups
 from .arguments import refuse_what_cannot_be_done, table_of, whole_number
 from .configuration import ConfigurationFile, Source, contradictions
+from .devices import cuda_name, current_stream, load_torchs_runtime
 from .errors import ForkedError, RefusedError, UsageError
 from .facades import BatchSampler, Samples
 
@@ -41,7 +42,8 @@ class Loader:
         seed: of order and augmentation, from 0 to 2^63 - 1. Default: the configuration's, or 0.
         transform: a list of dicts such as {"name": "Resize", "size": 256}, or torchvision transforms (v1 or v2), which
             are read, not run. Default: the configuration's, or RandomResizedCrop(224), RandomHorizontalFlip.
-        device: where torch tensors shall be; None or "cpu": where they are.
+        device: where torch tensors shall be. None or "cpu": in shared memory. "cuda" or "cuda:N": each batch is copied
+            there while the step before runs, and is for torch's current stream. Elsewhere torch copies.
         num_workers: producer processes per rank, summed over the ranks of this node, at most the granted cores, which
             are the default.
         prefetch_factor: batches per worker that are decoded ahead: the ring gets num_workers * prefetch_factor + 1
@@ -144,11 +146,14 @@ class Loader:
             self._source.set_producers(producers)
         from ._command import command
 
+        device = cuda_name(self._device)
+        if device and self._backend != "numpy":
+            load_torchs_runtime()
         with ConfigurationFile(self._source) as file:
             feed = _core.Feed.attach(
                 name=self._source.feed, config=file.path, pool_key=file.key,
                 command=command() if os.path.exists(command()) else "", **who,
-                deadline=float(self.timeout or _DEADLINE), attach_deadline=self._attach_timeout)
+                deadline=float(self.timeout or _DEADLINE), attach_deadline=self._attach_timeout, device=device)
         if os.environ.get("FEEDRING_POOL"):
             self._demand_agreement(feed, producers)
         self._feed = feed
@@ -174,11 +179,11 @@ class Loader:
     def __iter__(self) -> LoaderIterator:
         """Begins the next epoch, or goes on where a state was loaded. Ends the iterator before, if it is still live:
         that one's next() is an error."""
-        feed = self._attached()
         if self._convert is None:
             from .tensors import choose_backend, converter
 
             self._convert = converter(choose_backend(self._backend), self._device, self.pin_memory)
+        feed = self._attached()
         feed.start_epoch()
         self._turn += 1
         return LoaderIterator(self, feed, self._turn)
@@ -322,7 +327,8 @@ class Loader:
         return self._attached().classes
 
     def stats(self) -> dict:
-        """Sums since attach: batches, samples, failed, wait_s (seconds spent waiting for batches), futex_calls."""
+        """Sums since attach: batches, samples, failed, wait_s (seconds spent waiting for batches), futex_calls, staged
+        (batches copied to the device from memory that was not pinned)."""
         return self._attached().stats()
 
     # Ending.
@@ -361,6 +367,7 @@ class LoaderIterator:
         self._feed = feed
         self._turn = turn
         self._steps = feed.steps_per_epoch
+        self._device = feed.device
         self._ended = False
 
     def __iter__(self) -> LoaderIterator:
@@ -376,7 +383,7 @@ class LoaderIterator:
             loader._attached()
             raise UsageError(f"feed '{loader._source.feed}': a second iterator was made while this one was live, which "
                              "ended this one; a loader has one iterator at a time")
-        batch = self._feed.next(loader._copy)
+        batch = self._feed.next(loader._copy, current_stream(self._device))
         if batch is None:
             self._ended = True
             raise StopIteration

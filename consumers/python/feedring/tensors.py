@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .devices import cuda_name
 from .errors import UsageError
 
 BACKENDS = ("torch", "numpy")
@@ -22,17 +23,17 @@ def choose_backend(name: str | None) -> str:
 
 
 class Torch:
-    """torch tensors. With a device, copies there, complete when next() returns."""
+    """torch tensors over a batch where it lies, in main memory or on a GPU; on other devices, copies."""
 
     def __init__(self, device: object, pin_memory: bool) -> None:
         import torch
         from torch.utils.dlpack import from_dlpack
 
         self._from_dlpack = from_dlpack
-        self._device = None if device is None else torch.device(device)
+        self._device = None if device is None or cuda_name(device) else _device_of(device)
         if self._device is not None and self._device.type == "cpu":
             self._device = None
-        self._pin = pin_memory and self._device is None
+        self._pin = pin_memory and self._device is None and not cuda_name(device)
         if self._pin and not torch.cuda.is_available():
             import warnings
 
@@ -47,6 +48,15 @@ class Torch:
         if self._pin:
             return [tensor.pin_memory() for tensor in tensors]
         return tensors
+
+
+def _device_of(name: object):
+    import torch
+
+    try:
+        return torch.device(name)
+    except (RuntimeError, TypeError) as error:
+        raise UsageError(f"device={name!r} is no device of torch: {error}") from None
 
 
 class Numpy:
