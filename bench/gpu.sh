@@ -84,7 +84,7 @@ transform = [
   { name = "Normalize", mean = [0.485, 0.456, 0.406], std = [0.229, 0.224, 0.225] },
 ]
 END
-  FEEDRING_LOG=warn timeout 60 "$kit/build/bin/feedring" start -c "$kit/feed.toml" --address "$address" --ranks 1 --grace 60 >/dev/null
+  FEEDRING_LOG=warn timeout 60 "$kit/build/bin/feedring" start -c "$kit/feed.toml" --address "$address" --ranks 1 --grace 60 >/dev/null || return 1
   # shellcheck disable=SC2064 # this address, not that of later
   trap "timeout 20 '$kit/build/bin/feedring' stop --pool '$address' >/dev/null 2>&1 || true" EXIT
   timeout 170 "$kit/build/bench/gpu-bench" --pool "$address" --out "$out/gpu.json" --rows "$rows" --side "$side" "$@"
@@ -96,13 +96,17 @@ case ${1:-} in
     prepare "${@:2:2}"
     nvidia-smi --query-gpu=name,driver_version,pcie.link.gen.current,pcie.link.width.current --format=csv,noheader 2>/dev/null |
       tee "$out/machine.txt" || true
-    measure 256 224
-    cat "$out/gpu.json"
+    code=0
+    measure 256 224 || code=$?
+    ((code != 77)) || exit 77
+    # Whatever came of the figures, the machine may be there only once.
+    if ((code)); then echo "gpu.sh: the figures failed with exit code $code"; else cat "$out/gpu.json"; fi
     # The tests know each other by the paths at which they were built.
     built=$(<"$kit/built-at")
     mkdir -p "$built"
     for part in bin libexec bench tests; do [[ -e $built/$part ]] || ln -s "$kit/build/$part" "$built/$part"; done
-    timeout 380 "$kit/gpu_test.sh" "$kit/build" 2>&1 | tee "$out/tests.log"
+    timeout 380 "$kit/gpu_test.sh" "$kit/build" 2>&1 | tee "$out/tests.log" || code=$?
+    exit "$code"
     ;;
   dry)
     prepare "${@:2:2}"
