@@ -7,12 +7,6 @@
 namespace feedring::stress {
 namespace {
 
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_THE_RACE_DETECTOR() GTEST_SKIP() << "the race detector does not see other processes"
-#else
-#define SKIP_UNDER_THE_RACE_DETECTOR() static_cast<void>(0)
-#endif
-
 contract::RingShape shape(std::uint32_t slots, std::uint32_t tasks) {
   return lay_out_ring(slots, tasks, 6, {{"cells", Dtype::kInt64, {16}, {}}});
 }
@@ -40,18 +34,15 @@ void kill_producers(std::uint64_t batches, const contract::RingShape& ring) {
 }
 
 TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) {
-  SKIP_UNDER_THE_RACE_DETECTOR();
   kill_producers(scaled(30'000), shape(3, 4));
 }
 
 // Nobody else's work hides a wake-up that died with its producer.
 TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilledWithOneSlot) {
-  SKIP_UNDER_THE_RACE_DETECTOR();
   kill_producers(scaled(15'000), shape(1, 2));
 }
 
 TEST(Processes, DeliverEveryBatchOnceThoughAnybodyIsStoppedForAWhile) {
-  SKIP_UNDER_THE_RACE_DETECTOR();
   const std::uint64_t batches = scaled(25'000);
   Supervisor supervisor({.batches = batches, .stop_one_in = 3}, shape(2, 3));
   supervisor.run();
@@ -61,7 +52,6 @@ TEST(Processes, DeliverEveryBatchOnceThoughAnybodyIsStoppedForAWhile) {
 }
 
 TEST(Processes, DeliverEveryBatchOnceThoughOwnersAndProducersAreKilledAndSeek) {
-  SKIP_UNDER_THE_RACE_DETECTOR();
   const std::uint64_t batches = scaled(25'000);
   Supervisor supervisor(
       {.batches = batches, .seek_one_in = 8, .kill_producer_one_in = 8, .kill_owner_one_in = 6, .stop_one_in = 16},
