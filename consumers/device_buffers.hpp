@@ -18,6 +18,7 @@ namespace feedring {
 
 struct DeviceBuffer {
   std::shared_ptr<std::byte> memory;
+  std::shared_ptr<std::byte> table;  ///< that the finishing of these images reads: it stays as long as they may
   std::vector<std::shared_ptr<const Mark>> after;  ///< what the next copy into it must come after
   std::vector<std::byte> columns;                  ///< the small tensors, for the CPU
 };

@@ -64,8 +64,9 @@ DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<Str
   finish_.element_bytes = bytes_of(finish->dtype);
   finish_.planar = finish->layout == Layout::kNchw;
   device.finish(finish_);  // of no images: now is the time to say that it cannot
-  // The only wait: the table's memory goes back with this object, and nobody else asks whether its copy has ended.
+  // The only wait: as long as no buffer has the table, nobody else asks whether its copy has ended.
   if (!device.record()->wait(kFirstCopy)) {
+    DeviceBuffers::keep({.memory = finish_table_, .table = nullptr, .after = {}, .columns = {}});
     throw Error(ErrorKind::kDeadline,
                 std::string(device.name()) + ": a copy of some bytes to the device did not end within 20 s");
   }
@@ -104,6 +105,7 @@ std::shared_ptr<const DeviceBatch> DeviceCopies::copy(std::uint32_t slot) {
     memory_->begin_copy(slot);
     device.copy({&piece, 1});
     if (finish_table_) {
+      buffer.table = finish_table_;
       // Before the event, which is later by this for the slot: but then whoever waits for the copies waits for all
       // that is done in the buffer.
       FinishWork work = finish_;

@@ -32,8 +32,12 @@ int sealed(const std::string& what, int fd) {
 std::shared_ptr<RingMemory> RingMemory::map(const std::string& what, int ring, int pool,
                                             std::shared_ptr<Device> device) {
   return {new RingMemory(what, ring, pool, std::move(device)), [](RingMemory* memory) {
-            // A copy that never ends may still read: its memory then stays until the process ends.
-            if (memory->is_mine() && memory->settle(kSettle)) delete memory;
+            if (!memory->is_mine()) return;
+            if (memory->settle(kSettle)) {
+              delete memory;
+            } else if (memory->registration_) {
+              memory->registration_->wait();  // a copy that never ends may still read: the memory stays, no thread does
+            }
           }};
 }
 

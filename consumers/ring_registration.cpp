@@ -16,8 +16,12 @@ RingRegistration::RingRegistration(std::shared_ptr<Device> device, std::span<std
       memory_(memory),
       thread_(start_quietly([this, what = std::move(what)] { run(what); })) {}
 
+void RingRegistration::wait() noexcept {
+  if (thread_.joinable()) thread_.join();
+}
+
 RingRegistration::~RingRegistration() {
-  thread_.join();
+  wait();
   if (done()) device_->unregister_memory(memory_.data());
 }
 

@@ -21,6 +21,8 @@ class RingRegistration {
   RingRegistration& operator=(const RingRegistration&) = delete;
   /// Waits for the thread and unregisters. No copy may be under way.
   ~RingRegistration();
+  /// Waits for the thread: for a registration that is never destroyed, because a copy never ended.
+  void wait() noexcept;
 
   /// Copies are made from registered memory now.
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == State::kDone; }

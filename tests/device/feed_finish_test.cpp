@@ -7,9 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/device/device_feed.hpp"
-#include "tests/support/jpeg_writer.hpp"
-#include "tests/support/program.hpp"
-#include "tests/unit/dataset_files.hpp"
 
 namespace feedring::test {
 namespace {
@@ -116,66 +113,6 @@ TEST(FeedFinish, ThatTheRuntimeIsTooOldForIsSaidAtAttach) {
     EXPECT_EQ(error.kind(), ErrorKind::kRefused);
     EXPECT_THAT(error.what(), HasSubstr("use 11.3 or later, or finish = \"producer\""));
   }
-}
-
-// The real pool: the same pictures through both ways.
-TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
-  DatasetFiles files;
-  for (int i = 0; i < 10; ++i) {
-    JpegShape shape;
-    shape.width = 40 + i;
-    shape.height = 36;
-    const auto bytes = write_jpeg(shape);
-    files.text("data/" + std::string(i % 2 == 0 ? "a/" : "b/") + std::to_string(i) + ".jpg",
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  std::string text;
-  const std::pair<const char*, const char*> kinds[] = {
-      {"float32", "NCHW"}, {"float32", "NHWC"}, {"float16", "NCHW"}, {"bfloat16", "NHWC"}, {"uint8", "NCHW"}};
-  for (const auto& [dtype, layout] : kinds) {
-    for (const char* by : {"producer", "device"}) {
-      text +=
-          std::string("[feed.") + dtype + "-" + layout + "-" + by + "]\ndata = \"data\"\nbatch_size = 4\nlayout = \"" +
-          layout + "\"\nfinish = \"" + by + "\"\ntransform = [ { name = \"RandomResizedCrop\", size = 17 }, " +
-          (std::string(dtype) == "uint8"
-               ? std::string()
-               : std::string("{ name = \"ToDtype\", dtype = \"") + dtype +
-                     "\", scale = true }, { name = \"Normalize\", mean = [0.485, 0.456, 0.406], std = [0.229, 0.224, "
-                     "0.225] }, ") +
-          "{ name = \"RandomHorizontalFlip\" } ]\n";
-    }
-  }
-  files.text("feed.toml", text);
-  const std::string address = "feedring-finish-test/" + std::to_string(::getpid());
-  const Finished started = run_command({"start", "-c", (files.root() / "feed.toml").native(), "--ranks", "1",
-                                        "--producers", "2", "--address", address, "--grace", "60"});
-  ASSERT_EQ(started.code, 0) << started.err;
-  const FakeCudart fake;
-  const FarSide program(cuda("cuda:0", FakeCudart::options()));
-  for (const auto& [dtype, layout] : kinds) {
-    const std::string name = std::string(dtype) + "-" + layout + "-";
-    Feed expected = Feed::attach({.name = name + "producer", .pool = address});
-    FeedOptions options{.name = name + "device", .pool = address};
-    options.device = cuda("cuda:0", FakeCudart::options());
-    options.stream = [&] { return program.stream(); };
-    Feed feed = Feed::attach(options);
-    EXPECT_EQ(nlohmann::json::parse(feed.state())["spec_hash"], nlohmann::json::parse(expected.state())["spec_hash"])
-        << "who finishes is no part of what a sample is";
-    for (int step = 0; step < 4; ++step) {
-      const auto ours = feed.next();
-      const auto theirs = expected.next();
-      ASSERT_EQ(ours.has_value(), theirs.has_value());
-      if (!ours) continue;
-      const TensorView a = ours->images();
-      const TensorView b = theirs->images();
-      EXPECT_EQ(a.dtype, b.dtype);
-      EXPECT_TRUE(std::ranges::equal(a.strides(), b.strides())) << name;
-      ASSERT_EQ(a.bytes, b.bytes);
-      const auto seen = bytes_of(program, a);
-      EXPECT_EQ(std::memcmp(seen.data(), b.data, b.bytes), 0) << name << " step " << step;
-    }
-  }
-  EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
 }
 
 }  // namespace

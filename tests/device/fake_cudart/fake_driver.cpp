@@ -6,18 +6,21 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 namespace {
 struct Dim {
   unsigned x = 1, y = 1, z = 1;
 };
-thread_local Dim threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim, gridDim;
+// One kernel at a time, by this lock: what is a block's own on a GPU is the program's here.
+std::mutex running;
+Dim threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim, gridDim;
 void __syncthreads() {}
 }  // namespace
 #define __global__
 #define __device__
-#define __shared__ static thread_local
+#define __shared__ static
 #include "consumers/cuda/finish.cu"
 
 namespace feedring::test {
@@ -76,6 +79,7 @@ int launch_kernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gri
   const Size images = *static_cast<Size*>(arguments[4]);
   const unsigned planar = *static_cast<unsigned*>(arguments[5]);
   return put_on_stream(stream, [=] {
+    const std::lock_guard lock(running);
     gridDim = {grid_x * block_x, grid_y, 1};
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y) {
       for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
