@@ -58,18 +58,18 @@ DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<Str
   const CopyPiece piece{finish_table_.get(), reinterpret_cast<const std::byte*>(finish->bits.data()),
                         sizeof finish->bits};
   device.copy({&piece, 1});
-  const contract::TensorEntry& images = *buffers_->finished();
-  finish_.table = finish_table_.get();
-  finish_.pixels = images.shape[2] * images.shape[3];
-  finish_.element_bytes = bytes_of(finish->dtype);
-  finish_.planar = finish->layout == Layout::kNchw;
-  device.finish(finish_);  // of no images: now is the time to say that it cannot
   // The only wait: as long as no buffer has the table, nobody else asks whether its copy has ended.
   if (!device.record()->wait(kFirstCopy)) {
     DeviceBuffers::keep({.memory = finish_table_, .table = nullptr, .after = {}, .columns = {}});
     throw Error(ErrorKind::kDeadline,
                 std::string(device.name()) + ": a copy of some bytes to the device did not end within 20 s");
   }
+  const contract::TensorEntry& images = *buffers_->finished();
+  finish_.table = finish_table_.get();
+  finish_.pixels = images.shape[2] * images.shape[3];
+  finish_.element_bytes = bytes_of(finish->dtype);
+  finish_.planar = finish->layout == Layout::kNchw;
+  device.finish(finish_);  // of no images: now is the time to say that it cannot
   finish_.images = images.shape[0];
 }
 

@@ -32,6 +32,7 @@ void finish(const FinishWork& work) noexcept {
 }  // namespace
 
 void finish_on_host(const FinishWork& work) noexcept {
+  if (work.images == 0) return;
   switch (work.element_bytes) {
     case 1: return finish<std::uint8_t>(work);
     case 2: return finish<std::uint16_t>(work);

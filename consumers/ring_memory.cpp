@@ -6,9 +6,11 @@
 
 #include <exception>
 #include <feedring/error.hpp>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "runtime/event_count.hpp"
 
@@ -27,6 +29,14 @@ int sealed(const std::string& what, int fd) {
   return fd;
 }
 
+// A copy that never ends may still read. Reachable, so that it is no leak by mistake.
+void keep_for_ever(RingMemory* memory) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<RingMemory*>;
+  const std::lock_guard lock(mutex);
+  kept.push_back(memory);
+}
+
 }  // namespace
 
 std::shared_ptr<RingMemory> RingMemory::map(const std::string& what, int ring, int pool,
@@ -35,8 +45,9 @@ std::shared_ptr<RingMemory> RingMemory::map(const std::string& what, int ring, i
             if (!memory->is_mine()) return;
             if (memory->settle(kSettle)) {
               delete memory;
-            } else if (memory->registration_) {
-              memory->registration_->wait();  // a copy that never ends may still read: the memory stays, no thread does
+            } else {
+              keep_for_ever(memory);
+              if (memory->registration_) memory->registration_->wait();  // the memory stays, no thread does
             }
           }};
 }

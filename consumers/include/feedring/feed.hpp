@@ -88,8 +88,6 @@ class Feed {
   ///   kHeld      the caller holds all slots of the ring
   ///   kMemory    no room on the device for another batch; let batches go and call again
   ///   kInternal  a copy to the device failed: nothing more comes
-  ///   kMemory    no room on the device for another batch; let batches go and call again
-  ///   kInternal  a copy to the device failed: nothing more comes
   ///   kForked, kUsage  see above
   [[nodiscard]] std::optional<Batch> next();
   [[nodiscard]] std::optional<Batch> next(std::chrono::milliseconds deadline);
