@@ -33,9 +33,7 @@ void kill_producers(std::uint64_t batches, const contract::RingShape& ring) {
   EXPECT_GT(supervisor.tasks_swept, 0U) << "or the test shows nothing";
 }
 
-TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) {
-  kill_producers(scaled(30'000), shape(3, 4));
-}
+TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilled) { kill_producers(scaled(30'000), shape(3, 4)); }
 
 // Nobody else's work hides a wake-up that died with its producer.
 TEST(Processes, DeliverEveryBatchOnceThoughProducersAreKilledWithOneSlot) {
