@@ -30,7 +30,19 @@ Feed Feed::attach(const FeedOptions& options) {
   std::shared_ptr<Device> device = options.device ? options.device : host_device();
   // What is not finished in the slots needs a device with memory of its own to be finished in.
   if (attachment.info.finish && !device->copies()) device = host_device({.copies = true});
-  return Feed(std::make_unique<FeedOwner>(std::move(attachment), std::move(device), options.deadline, options.stream));
+  const FeedInfo info = attachment.info;
+  try {
+    return Feed(
+        std::make_unique<FeedOwner>(std::move(attachment), std::move(device), options.deadline, options.stream));
+  } catch (...) {
+    // The pool takes this process for the ring's owner as long as it lives: it may want to try another way.
+    try {
+      detach_from_pool(info);
+    } catch (const Error&) {
+      // What went wrong first is what is told.
+    }
+    throw;
+  }
 }
 
 Feed::Feed(std::unique_ptr<FeedOwner> owner) noexcept : owner_(std::move(owner)) {}

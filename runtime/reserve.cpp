@@ -24,7 +24,10 @@ namespace {
 bool allocate(int memfd, std::uint64_t bytes, std::optional<unsigned> node, bool huge) noexcept {
   constexpr unsigned kBits = 8 * sizeof(unsigned long);
   unsigned long nodes[1024 / kBits] = {};
+  unsigned long nodes_before[1024 / kBits] = {};
+  int before = MPOL_DEFAULT;
   if (node && *node < 1024) {
+    ::syscall(SYS_get_mempolicy, &before, nodes_before, 1024UL, nullptr, 0UL);
     nodes[*node / kBits] = 1UL << (*node % kBits);
     ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, nodes, 1024 + 1);
   }
@@ -37,7 +40,7 @@ bool allocate(int memfd, std::uint64_t bytes, std::optional<unsigned> node, bool
     }
   }
   const bool all = ::fallocate(memfd, 0, 0, static_cast<off_t>(bytes)) == 0;
-  if (node) ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0);
+  if (node) ::syscall(SYS_set_mempolicy, before, before == MPOL_DEFAULT ? nullptr : nodes_before, 1024UL + 1);
   return all;
 }
 

@@ -75,6 +75,7 @@ void Context::run(const std::function<void()>& calls) const {
   start_quietly([&] {
     try {
       check(runtime_->cudaSetDevice(index_), "cudaSetDevice", ErrorKind::kRefused);
+      const Uncaptured uncaptured(*runtime_);
       calls();
     } catch (...) {
       thrown = std::current_exception();
@@ -91,7 +92,10 @@ void Context::run_at_end(std::function<void()> calls) const noexcept {
       return;
     }
     start_quietly([runtime = runtime_, index = index_, calls = std::move(calls)] {
-      if (runtime->cudaSetDevice(index) == kSuccess) calls();
+      if (runtime->cudaSetDevice(index) == kSuccess) {
+        const Uncaptured uncaptured(*runtime);
+        calls();
+      }
       runtime->cudaGetLastError();
     }).detach();
   } catch (const std::exception&) {

@@ -102,7 +102,16 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
     if (bytes == 0) throw Error(ErrorKind::kUsage, context_->name() + ": 0 bytes of memory were asked for");
     if (options_.allocate) {
-      const std::shared_ptr<void> memory = options_.allocate(bytes, context_->index());
+      std::shared_ptr<void> memory;
+      try {
+        memory = options_.allocate(bytes, context_->index());
+      } catch (const std::exception& error) {
+        throw Error(ErrorKind::kMemory,
+                    fmt::format("{}: the allocator has no {} bytes: {}", context_->name(), bytes, error.what()));
+      }
+      if (!memory) {
+        throw Error(ErrorKind::kMemory, fmt::format("{}: the allocator has no {} bytes", context_->name(), bytes));
+      }
       return {memory, static_cast<std::byte*>(memory.get())};
     }
     void* memory = nullptr;
@@ -204,6 +213,10 @@ class CudaDevice final : public Device {
     } catch (const Error& error) {
       remember(error);
       throw;
+    } catch (const std::exception& error) {
+      const Error named(ErrorKind::kInternal, context_->name() + ": " + error.what());  // no thread, no memory
+      remember(named);
+      throw named;
     }
   }
   [[nodiscard]] std::string told() const {

@@ -32,6 +32,12 @@ void* entry_point(const Context& context, const char* name) {
   return found;
 }
 
+// Makes the device's context current for the driver too, which runtimes before 12 do with a thread's first call only.
+void make_current(const Context& context) {
+  if (context.runtime().version >= 12000) return;
+  if (context.runtime().cudaStreamQuery(context.copies()) != kSuccess) context.runtime().cudaGetLastError();
+}
+
 std::string explain(void* error_name, DriverStatus status) {
   const char* name = nullptr;
   reinterpret_cast<GetErrorName*>(error_name)(status, &name);
@@ -42,8 +48,7 @@ std::string explain(void* error_name, DriverStatus status) {
 
 FinishKernel::FinishKernel(const Context& context)
     : launch_(entry_point(context, "cuLaunchKernel")), error_name_(entry_point(context, "cuGetErrorName")) {
-  // Makes the device's context current for the driver too, which older runtimes do with the first call only.
-  if (context.runtime().cudaStreamQuery(context.copies()) != kSuccess) context.runtime().cudaGetLastError();
+  make_current(context);
   const auto demand = [&](DriverStatus status, const char* call) {
     if (status == kDriverSuccess) return;
     throw Error(ErrorKind::kRefused, fmt::format("{}: {} failed while the finishing kernel was loaded: {}",
@@ -58,6 +63,7 @@ FinishKernel::FinishKernel(const Context& context)
 
 void FinishKernel::launch(const Context& context, const FinishWork& work) const {
   if (work.images == 0 || work.pixels == 0) return;
+  make_current(context);
   const void* from = work.from;
   void* to = work.to;
   const void* table = work.table;

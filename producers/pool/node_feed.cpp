@@ -66,6 +66,7 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
+  FeedSpec asked = resolved;
   const std::optional<FinishTable> finish = take_finish(chain, resolved);
   const Scan scan = scan_data(spec.data, classes_from);
   report(spec, scan);
@@ -78,7 +79,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
           spec_hash_of(spec),
           static_cast<std::uint32_t>(chain.output_size().height),
           static_cast<std::uint32_t>(chain.output_size().width),
-          finish};
+          finish,
+          std::move(asked)};
 }
 
 }  // namespace

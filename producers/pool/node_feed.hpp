@@ -15,7 +15,7 @@
 namespace feedring {
 
 struct NodeFeed {
-  FeedSpec spec;
+  FeedSpec spec;  ///< what producers and rings are made for
   UniqueFd index_fd;
   Index index;
   std::string spec_hash;  ///< covers sampler and transform; never batch size, slots, remainder, layout or device
@@ -23,6 +23,7 @@ struct NodeFeed {
   std::uint32_t width = 0;
   /// Set where the rank's device finishes batches: `spec` is then what is left for producers, 8 bit interleaved RGB.
   std::optional<FinishTable> finish = std::nullopt;
+  FeedSpec asked = {};  ///< what the configuration says, for ranks
 };
 
 /// Scans the data of every feed and builds its index. Throws Error.

@@ -73,9 +73,12 @@ Placement::Placement() {
     why_not_ = "one NUMA node";
     return;
   }
-  const auto gpus = visible(gpus_of(topology), std::getenv("CUDA_VISIBLE_DEVICES"));
+  const std::vector<Gpu> all = gpus_of(topology);
+  const auto gpus = visible(all, std::getenv("CUDA_VISIBLE_DEVICES"));
   if (!gpus) {
     why_not_ = "several NUMA nodes, but CUDA_VISIBLE_DEVICES does not name GPUs by number";
+  } else if (gpus->size() == 1 && all.size() > 1) {
+    why_not_ = "several NUMA nodes, but CUDA_VISIBLE_DEVICES leaves one GPU, which may be that of one rank alone";
   } else if (gpus->empty()) {
     why_not_ = "several NUMA nodes, no GPU";
   } else if (std::none_of(gpus->begin(), gpus->end(), [](const Gpu& gpu) { return gpu.node.has_value(); })) {
@@ -86,19 +89,28 @@ Placement::Placement() {
 }
 
 std::optional<unsigned> Placement::node_of_rank(std::uint32_t local_rank) const noexcept {
-  return gpu_nodes_.empty() ? std::nullopt : gpu_nodes_[local_rank % gpu_nodes_.size()];
+  return local_rank < gpu_nodes_.size() ? gpu_nodes_[local_rank] : std::nullopt;
+}
+
+Placement::Cores Placement::granted_cores(unsigned node) const noexcept {
+  Cores cores(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  if (!cores || !topology_) return Cores(nullptr, &hwloc_bitmap_free);
+  const hwloc_obj_t place = hwloc_get_numanode_obj_by_os_index(topology_.get(), node);
+  if (place == nullptr || hwloc_get_cpubind(topology_.get(), cores.get(), HWLOC_CPUBIND_PROCESS) != 0)
+    return Cores(nullptr, &hwloc_bitmap_free);
+  hwloc_bitmap_and(cores.get(), cores.get(), place->cpuset);
+  return cores;
+}
+
+std::uint32_t Placement::cores(unsigned node) const noexcept {
+  const Cores granted = granted_cores(node);
+  return granted ? static_cast<std::uint32_t>(hwloc_bitmap_weight(granted.get())) : 0;
 }
 
 bool Placement::bind(pid_t producer, unsigned node) const noexcept {
-  if (!topology_) return false;
-  const hwloc_obj_t place = hwloc_get_numanode_obj_by_os_index(topology_.get(), node);
-  if (place == nullptr) return false;
-  // Cores that were not granted to us are none of ours, and a node without any leaves the producer where it is.
-  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> cores(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
-  if (!cores || hwloc_get_cpubind(topology_.get(), cores.get(), HWLOC_CPUBIND_PROCESS) != 0) return false;
-  hwloc_bitmap_and(cores.get(), cores.get(), place->cpuset);
-  if (hwloc_bitmap_iszero(cores.get())) return false;
-  return hwloc_set_proc_cpubind(topology_.get(), producer, cores.get(), 0) == 0;
+  const Cores granted = granted_cores(node);
+  if (!granted || hwloc_bitmap_iszero(granted.get())) return false;
+  return hwloc_set_proc_cpubind(topology_.get(), producer, granted.get(), 0) == 0;
 }
 
 std::string Placement::describe(std::uint32_t ranks) const {

@@ -85,10 +85,18 @@ void ProducerSet::spawn(Process& process) {
 
 // Near the ring that it turns to first where several are served alike (producers/pool/chooser.hpp): all write to all
 // rings, but most of what it writes is near.
+// A node with more producers than cores would leave the rest of the machine idle: so many are kept there, no more.
 void ProducerSet::place(const Process& process) const {
   if (rings_.all().empty()) return;
-  const NodeRing& home = *rings_.all()[process.position % rings_.all().size()];
-  if (home.numa_node && !placement_.bind(process.pid, *home.numa_node)) {
+  const auto home_of = [this](std::size_t position) -> const NodeRing& {
+    return *rings_.all()[position % rings_.all().size()];
+  };
+  const NodeRing& home = home_of(process.position);
+  if (!home.numa_node) return;
+  std::uint32_t before = 0;
+  for (std::size_t p = 0; p < process.position; ++p) before += home_of(p).numa_node == home.numa_node ? 1 : 0;
+  if (before != 0 && before >= placement_.cores(*home.numa_node)) return;
+  if (!placement_.bind(process.pid, *home.numa_node)) {
     spdlog::warn(
         "producer {} (pid {}) could not be kept on NUMA node {}: none of its cores is granted, or the system "
         "refused; it runs where it is",

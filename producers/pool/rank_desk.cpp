@@ -106,7 +106,7 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
   Attached attached;
   attached.ring_fd = rings_.find(number, local_rank)->fd.get();
   attached.reply = {{"ok", true},
-                    {"feed", to_json(node_feed.spec)},
+                    {"feed", to_json(node_feed.asked)},
                     {"samples", node_feed.index.size()},
                     {"classes", node_feed.index.classes()},
                     {"digest", node_feed.index.digest()},

@@ -58,6 +58,10 @@ TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
     Feed feed = Feed::attach({.name = name + "device", .pool = address});
     EXPECT_EQ(nlohmann::json::parse(feed.state())["spec_hash"], nlohmann::json::parse(expected.state())["spec_hash"])
         << "who finishes is no part of what a sample is";
+    const auto table = nlohmann::json::parse(feed.description());
+    EXPECT_EQ(table["dtype"], dtype) << "a rank is told the configuration, not what is left for producers";
+    EXPECT_EQ(table["layout"], layout);
+    EXPECT_EQ(table["transform"].size(), std::string(dtype) == "uint8" ? 2U : 4U);
     for (int step = 0; step < 4; ++step) {
       const auto ours = feed.next();
       const auto theirs = expected.next();

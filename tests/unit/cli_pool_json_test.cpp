@@ -172,6 +172,18 @@ TEST_F(PoolJson, OfAStatusIsAsItsSchemaSays) {
   EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
 }
 
+TEST_F(PoolJson, ARankWhoseAttachFailedMayTryAnotherWay) {
+  const std::string address = "feedring-again-test/" + std::to_string(::getpid());
+  const Finished started =
+      run_command({"start", "-c", config(), "--ranks", "1", "--producers", "1", "--address", address, "--grace", "60"});
+  ASSERT_EQ(started.code, 0) << started.err;
+  // 12 samples have no step of 100 ranks; the pool has taken this process for the ring's owner by then.
+  EXPECT_THROW((void)Feed::attach({.pool = address, .rank = 0, .world_size = 100, .local_rank = 0}), Error);
+  Feed feed = Feed::attach({.pool = address, .rank = 0, .world_size = 1, .local_rank = 0});
+  EXPECT_TRUE(feed.next());
+  EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
+}
+
 TEST_F(PoolJson, PutsProducersNearTheGpuOfTheirRank) {
   cpu_set_t mine;
   ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
@@ -185,10 +197,14 @@ TEST_F(PoolJson, PutsProducersNearTheGpuOfTheirRank) {
       run_command({"start", "-c", config(), "--ranks", "2", "--producers", "3", "--address", address, "--grace", "60"});
   ASSERT_EQ(started.code, 0) << started.err;
   const json status = line_of(run_command({"status", "--json"}, {{"FEEDRING_POOL", address}}));
-  const int nodes[] = {1, 0, 1};
+  const int nodes[] = {1, 0};
   for (std::size_t p = 0; p < 3; ++p) {
     cpu_set_t its;
     ASSERT_EQ(::sched_getaffinity(status["producers"][p]["pid"].get<pid_t>(), sizeof its, &its), 0);
+    if (p == 2) {
+      EXPECT_EQ(CPU_COUNT(&its), CPU_COUNT(&mine)) << "the only core of its node has its producer";
+      continue;
+    }
     EXPECT_EQ(CPU_COUNT(&its), 1);
     EXPECT_TRUE(CPU_ISSET(nodes[p], &its)) << p;
   }

@@ -29,8 +29,8 @@ TEST(Placement, PutsARankOnTheNodeOfItsGpu) {
   const NumaMachine machine({.node0 = {NumaMachine::nvidia("0000:01:00.0")},
                              .node1 = {NumaMachine::nvidia("0000:81:00.0"), NumaMachine::nvidia("0000:82:00.0")}});
   const Placement placement;
-  EXPECT_EQ(nodes_of(placement, 4), (Nodes{0, 1, 1, 0})) << "more ranks than GPUs share them in turn";
-  EXPECT_EQ(placement.describe(4), "rank 0 on NUMA node 0; rank 1 2 on NUMA node 1; rank 3 on NUMA node 0");
+  EXPECT_EQ(nodes_of(placement, 4), (Nodes{0, 1, 1, {}})) << "a rank without a GPU of its own may use any";
+  EXPECT_EQ(placement.describe(4), "rank 0 on NUMA node 0; rank 1 2 on NUMA node 1; rank 3 on no known NUMA node");
 }
 
 TEST(Placement, CountsGpusByTheirAddressWhereverTheyStandInTheTree) {
@@ -42,7 +42,7 @@ TEST(Placement, CountsGpusByTheirAddressWhereverTheyStandInTheTree) {
 TEST(Placement, KnowsNvidiaGpusOnly) {
   const NumaMachine machine({.node0 = {"0000:01:00.0 0300 [1002:744c]", "0000:02:00.0 0200 [10de:a2d6]"},
                              .node1 = {NumaMachine::nvidia("0000:81:00.0")}});
-  EXPECT_EQ(nodes_of(Placement(), 2), (Nodes{1, 1})) << "a GPU of AMD's and a network card of NVIDIA's do not count";
+  EXPECT_EQ(nodes_of(Placement(), 2), (Nodes{1, {}})) << "a GPU of AMD's and a network card of NVIDIA's do not count";
 }
 
 TEST(Placement, FollowsTheVisibleDevices) {
@@ -53,8 +53,8 @@ TEST(Placement, FollowsTheVisibleDevices) {
     return nodes_of(Placement(), 2);
   };
   EXPECT_EQ(visible("1,0"), (Nodes{1, 0}));
-  EXPECT_EQ(visible("1"), (Nodes{1, 1}));
-  EXPECT_EQ(visible("1,7,0"), (Nodes{1, 1})) << "the list ends where a GPU does not exist";
+  EXPECT_EQ(visible("1"), (Nodes{{}, {}})) << "perhaps the list of one rank";
+  EXPECT_EQ(visible("0,1,7,0"), (Nodes{0, 1})) << "the list ends where a GPU does not exist";
   EXPECT_EQ(visible(""), (Nodes{{}, {}}));
   EXPECT_EQ(visible("GPU-8f3a"), (Nodes{{}, {}}));
   EXPECT_EQ(visible("-1"), (Nodes{{}, {}}));
@@ -80,6 +80,8 @@ TEST(Placement, KeepsAProcessOnTheCoresOfANode) {
   const NumaMachine machine(
       {.node0 = {NumaMachine::nvidia("0000:01:00.0")}, .node1 = {NumaMachine::nvidia("0000:81:00.0")}});
   const Placement placement;
+  EXPECT_EQ(placement.cores(0), 1U);
+  EXPECT_EQ(placement.cores(2), 0U);
   const test::Child child([] {
     ::pause();
     return 0;
