@@ -116,8 +116,10 @@ class CudaDevice final : public Device {
     }
     void* memory = nullptr;
     context_->run([&] {
-      context_->check(cuda().cudaMalloc(&memory, bytes), fmt::format("cudaMalloc of {} bytes", bytes).c_str(),
-                      ErrorKind::kMemory);
+      const Status status = cuda().cudaMalloc(&memory, bytes);
+      // A device that failed says so here too: that is no want of memory.
+      const ErrorKind kind = status == cudart::kMemoryAllocation ? ErrorKind::kMemory : ErrorKind::kInternal;
+      context_->check(status, fmt::format("cudaMalloc of {} bytes", bytes).c_str(), kind);
     });
     return {static_cast<std::byte*>(memory), [context = context_](std::byte* done) {
               context->run_at_end([context, done] {
