@@ -144,6 +144,8 @@ std::optional<std::uint32_t> FeedOwner::ready_slot() const {
 }
 
 std::uint32_t FeedOwner::wait_for_next(std::chrono::milliseconds deadline) {
+  // Also where the next batch is ready: a rank that never has to wait would else go on alone while the others end.
+  throw_if_broken();
   table_.tend(cursor_);
   auto slot = ready_slot();
   if (!slot) {
