@@ -9,10 +9,10 @@
 #include <feedring/error.hpp>
 #include <utility>
 
+#include "consumers/settle.hpp"
+
 namespace feedring {
 namespace {
-
-constexpr std::chrono::seconds kSettle{2};
 
 // Memory of which it is not known when the device will be done with it. Reachable, so that it is no leak by mistake.
 void keep_for_ever(std::vector<DeviceBuffer> buffers) noexcept {
@@ -46,8 +46,8 @@ bool DeviceBuffers::settle() noexcept {
   if (free_.empty()) return true;
   try {
     for (const DeviceBuffer& buffer : free_)
-      for (const auto& mark : buffer.after) device_->order(device_->own_stream(), *mark, kSettle);
-    return device_->record()->wait(kSettle);
+      for (const auto& mark : buffer.after) device_->order(device_->own_stream(), *mark, kDevicePatience);
+    return settled(*device_, [last = device_->record()] { return last->fired(); });
   } catch (const std::exception&) {
     return false;
   }

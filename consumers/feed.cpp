@@ -13,8 +13,6 @@ namespace {
 
 using Holder = RingMemory::Holder;
 
-constexpr std::chrono::seconds kSettle{5};  // for copies that the device is still at
-
 template <class Predicate>
 std::uint32_t slots_of(const FeedOwner& owner, Predicate predicate) {
   std::uint32_t count = 0;
@@ -82,7 +80,7 @@ void Feed::detach() {
   if (!owner_->memory().is_mine()) {
     throw Error(ErrorKind::kForked, info.what() + ": a forked child cannot give back the ring of its parent");
   }
-  (void)owner_->memory().settle(kSettle);
+  (void)owner_->memory().settle();
   if (const auto busy = slots_of(*owner_, [](Holder holder) { return holder != Holder::kNobody; }); busy != 0) {
     throw Error(ErrorKind::kHeld,
                 fmt::format("{}: {} of its batches are still held, by the program or by a copy to a device; the ring "

@@ -12,14 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "consumers/settle.hpp"
 #include "runtime/event_count.hpp"
 
 namespace feedring {
 namespace {
 
 using PoolHeader = contract::PoolHeader<std::atomic>;
-
-constexpr std::chrono::seconds kSettle{2};  // for copies that were begun, at the end of a feed
 
 // A segment whose size can change would turn our next access into SIGBUS.
 int sealed(const std::string& what, int fd) {
@@ -43,7 +42,7 @@ std::shared_ptr<RingMemory> RingMemory::map(const std::string& what, int ring, i
                                             std::shared_ptr<Device> device) {
   return {new RingMemory(what, ring, pool, std::move(device)), [](RingMemory* memory) {
             if (!memory->is_mine()) return;
-            if (memory->settle(kSettle)) {
+            if (memory->settle()) {
               delete memory;
             } else {
               keep_for_ever(memory);
@@ -139,13 +138,8 @@ void RingMemory::copied(std::uint32_t slot) noexcept {
   copies_under_way_.fetch_sub(1, std::memory_order_release);  // the last touch: settle() may end this memory now
 }
 
-bool RingMemory::settle(std::chrono::nanoseconds at_most) const noexcept {
-  const auto late = std::chrono::steady_clock::now() + at_most;
-  while (copies_under_way_.load(std::memory_order_acquire) != 0) {
-    if (std::chrono::steady_clock::now() >= late) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return true;
+bool RingMemory::settle() const noexcept {
+  return settled(*device_, [this] { return copies_under_way_.load(std::memory_order_acquire) == 0; });
 }
 
 }  // namespace feedring

@@ -69,7 +69,7 @@ class RingMemory {
   [[nodiscard]] bool registered() const noexcept { return registration_ && registration_->done(); }
   [[nodiscard]] std::string device_note() const { return registration_ ? registration_->note() : std::string(); }
   /// Waits until no copy is under way; false where one still is.
-  [[nodiscard]] bool settle(std::chrono::nanoseconds at_most) const noexcept;
+  [[nodiscard]] bool settle() const noexcept;
 
  private:
   RingMemory(const std::string& what, int ring, int pool, std::shared_ptr<Device> device);

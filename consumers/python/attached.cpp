@@ -2,11 +2,13 @@
 #include "consumers/python/attached.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/nanobind.h>
 #include <unistd.h>
 
 #include <exception>
 #include <feedring/error.hpp>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace feedring::python {
@@ -32,6 +34,9 @@ Attached::Attached(FeedOptions options)
 
 Attached::~Attached() {
   if (::getpid() != process_) return;
+  // Other threads of the program go on while a busy device gets to our copies.
+  std::optional<nanobind::gil_scoped_release> released;
+  if (PyGILState_Check() == 1) released.emplace();
   try {
     feed_.detach();
   } catch (const std::exception&) {
