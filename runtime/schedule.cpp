@@ -38,13 +38,12 @@ std::uint64_t Schedule::steps() const noexcept {
   return remainder_ == Remainder::kPad && left % global_batch() != 0 ? whole + 1 : whole;
 }
 
-void Schedule::demand_steps() const {
+void Schedule::demand_steps(const char* what) const {
   if (steps() != 0) return;
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("remainder = \"drop\" leaves nothing of the {} samples, because one step takes {} ({} ranks x "
-                  "batch size {}); lower batch_size or choose \"pad\"",
-                  samples_ - start_, global_batch(), world_, batch_));
+  throw Error(ErrorKind::kUsage,
+              fmt::format("remainder = \"drop\" leaves nothing of the {} {}, because one step takes {} ({} ranks x "
+                          "batch size {}); lower batch_size or choose \"pad\"",
+                          samples_ - start_, what, global_batch(), world_, batch_));
 }
 
 std::uint64_t Schedule::left_out() const noexcept {

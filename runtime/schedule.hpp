@@ -34,7 +34,8 @@ class Schedule {
   /// is (M - start < G): whoever goes on to the next epoch by itself must not do so for ever.
   [[nodiscard]] std::uint64_t steps() const noexcept;
   /// Throws Error(kUsage) where steps() is 0, for whoever would wait for a batch that can never come.
-  void demand_steps() const;
+  /// `what` are the ordinals.
+  void demand_steps(const char* what = "samples") const;
   /// Ordinals that no step covers; 0 unless kDrop.
   [[nodiscard]] std::uint64_t left_out() const noexcept;
   /// Rows of the last step, over all ranks, that repeat samples with valid = 0; 0 unless kPad.

@@ -59,14 +59,9 @@ class Dump {
 
   void write() {
     schedule_.demand_steps();
-    const Steps steps = parse_steps(options_.steps, schedule_.steps());
     if (!options_.json)
       write_line("epoch\tstep\trank\tordinal\tindex\tlabel\tvalid\tpath" + std::string(options_.plan ? "\tplan" : ""));
-    for (std::uint64_t step = steps.begin; step < steps.end; ++step) {
-      for (std::uint32_t rank = 0; rank < options_.world; ++rank) {
-        if (!options_.rank || *options_.rank == rank) write(step, rank);
-      }
-    }
+    for_each_share(options_, schedule_.steps(), [this](std::uint64_t step, std::uint32_t rank) { write(step, rank); });
   }
 
  private:

@@ -44,18 +44,9 @@ class EpisodeDump {
   void write() {
     for (const std::string& name : sampler_.pool().skipped())
       spdlog::warn("class \"{}\" has too few samples for an episode and is left out", printable(name));
-    if (schedule_.steps() == 0) {
-      throw Error(ErrorKind::kUsage, "an epoch of " + std::to_string(sampler_.tasks_per_epoch()) +
-                                         " episodes has no step of " + std::to_string(schedule_.global_batch()) +
-                                         ": lower the batch size, or take --remainder pad");
-    }
-    const Steps steps = parse_steps(options_.steps, schedule_.steps());
+    schedule_.demand_steps("episodes");
     if (!options_.json) write_line("epoch\tordinal\tstep\trank\tclasses\tlabel_map\tsupport\tquery\tvalid");
-    for (std::uint64_t step = steps.begin; step < steps.end; ++step) {
-      for (std::uint32_t rank = 0; rank < options_.world; ++rank) {
-        if (!options_.rank || *options_.rank == rank) write(step, rank);
-      }
-    }
+    for_each_share(options_, schedule_.steps(), [this](std::uint64_t step, std::uint32_t rank) { write(step, rank); });
   }
 
  private:

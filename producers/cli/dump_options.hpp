@@ -38,4 +38,16 @@ struct Steps {
 /// Throws Error(kUsage).
 [[nodiscard]] Steps parse_steps(const std::string& text, std::uint64_t all);
 
+/// write(step, rank) for each step and rank that were asked for, of an epoch of `all` steps. Throws Error(kUsage)
+/// first, where the steps make no sense.
+template <class Write>
+void for_each_share(const DumpOptions& options, std::uint64_t all, Write&& write) {
+  const Steps steps = parse_steps(options.steps, all);
+  for (std::uint64_t step = steps.begin; step < steps.end; ++step) {
+    for (std::uint32_t rank = 0; rank < options.world; ++rank) {
+      if (!options.rank || *options.rank == rank) write(step, rank);
+    }
+  }
+}
+
 }  // namespace feedring::cli
