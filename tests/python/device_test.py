@@ -23,25 +23,25 @@ class Fake:
     """The stand-in, as the tests set and ask it."""
 
     def __init__(self, monkeypatch):
-        self.library = ctypes.CDLL(RUNTIME)
-        self.library.fake_cudart_count.restype = ctypes.c_long
+        self.cudart = ctypes.CDLL(RUNTIME)
+        self.cudart.fake_cudart_count.restype = ctypes.c_long
         self._monkeypatch = monkeypatch
 
     def set(self, **settings):
         for name, value in settings.items():
             self._monkeypatch.setenv(f"FAKE_CUDART_{name}", str(value))
-        self.library.fake_cudart_reload()
+        self.cudart.fake_cudart_reload()
 
     def count(self, what):
-        return self.library.fake_cudart_count(what.encode())
+        return self.cudart.fake_cudart_count(what.encode())
 
     def make_stream(self):
         stream = ctypes.c_void_p()
-        assert self.library.cudaStreamCreateWithFlags(ctypes.byref(stream), 1) == 0
+        assert self.cudart.cudaStreamCreateWithFlags(ctypes.byref(stream), 1) == 0
         return stream.value
 
     def wait(self, stream=0):
-        assert self.library.cudaStreamSynchronize(ctypes.c_void_p(stream)) == 0
+        assert self.cudart.cudaStreamSynchronize(ctypes.c_void_p(stream)) == 0
 
     def read(self, view, stream=0):
         """A tensor's values once the stream's work is done."""
@@ -63,7 +63,7 @@ def fake(monkeypatch):
     assert it.count("violations") == 0
     for name in [name for name in os.environ if name.startswith("FAKE_CUDART_")]:
         monkeypatch.delenv(name)
-    it.library.fake_cudart_reload()
+    it.cudart.fake_cudart_reload()
 
 
 @pytest.fixture

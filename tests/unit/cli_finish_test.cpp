@@ -10,9 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "tests/support/jpeg_writer.hpp"
 #include "tests/support/program.hpp"
-#include "tests/unit/dataset_files.hpp"
+#include "tests/unit/picture_files.hpp"
 
 namespace feedring {
 namespace {
@@ -23,14 +22,7 @@ using test::run_command;
 // The same pictures through both ways; without a device of its own the rank finishes in its own memory.
 TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
   DatasetFiles files;
-  for (int i = 0; i < 10; ++i) {
-    test::JpegShape shape;
-    shape.width = 40 + i;
-    shape.height = 36;
-    const auto bytes = test::write_jpeg(shape);
-    files.text("data/" + std::string(i % 2 == 0 ? "a/" : "b/") + std::to_string(i) + ".jpg",
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
+  test::write_two_classes(files, 10, 40, 36);
   std::string text;
   const std::pair<const char*, const char*> kinds[] = {
       {"float32", "NCHW"}, {"float32", "NHWC"}, {"float16", "NCHW"}, {"bfloat16", "NHWC"}, {"uint8", "NCHW"}};

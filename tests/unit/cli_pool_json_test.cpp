@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/jpeg_writer.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/numa_machine.hpp"
 #include "tests/support/program.hpp"
-#include "tests/unit/dataset_files.hpp"
+#include "tests/unit/picture_files.hpp"
 
 namespace feedring {
 namespace {
@@ -65,14 +64,7 @@ void expect_strict(const json& schema, const json& value, const std::set<std::st
 class PoolJson : public testing::Test {
  protected:
   PoolJson() {
-    for (int i = 0; i < 12; ++i) {
-      test::JpegShape shape;
-      shape.width = 32 + i;
-      shape.height = 24;
-      const auto bytes = test::write_jpeg(shape);
-      files_.text("data/" + std::string(i % 2 == 0 ? "a/" : "b/") + std::to_string(i) + ".jpg",
-                  {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    }
+    test::write_two_classes(files_, 12, 32, 24);
     files_.text(
         "feed.toml",
         "[feed.train]\ndata = \"data\"\nbatch_size = 2\nslots = 3\ntransform = [ { name = \"RandomResizedCrop\", "

@@ -82,12 +82,10 @@ class Feed {
   /// Throws Error:
   ///   kDeadline  no batch within the deadline; names the producers and what they have in hand. May be called again
   ///   kPoolGone  the pool died; batches that were ready have been delivered
-  ///   any kind   that the pool ended its service with (a producer that cannot be killed, one that never gets
-  ///   anywhere):
-  ///              told at once, ready batches or not, so that no rank goes on alone
-  ///   kData      a sample failed under on_error = "raise", or too many under "replace" or "zero" (error_budget); the
-  ///   next
-  ///              call goes on with the step behind it, so that all ranks stay in step
+  ///   any kind   that the pool ended its service with (say, a producer that cannot be killed): told at once, ready
+  ///              batches or not, so that no rank goes on alone
+  ///   kData      a sample failed under on_error = "raise", or too many under "replace" or "zero" (error_budget);
+  ///              the next call goes on with the step behind it, so that all ranks stay in step
   ///   kHeld      the caller holds all slots of the ring
   ///   kMemory    no room on the device for another batch; let batches go and call again
   ///   kInternal  a copy to the device failed: nothing more comes
