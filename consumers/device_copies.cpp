@@ -49,12 +49,15 @@ std::shared_ptr<DeviceBuffers> make_buffers(const RingMemory& memory, const std:
 
 DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream,
                            const std::optional<FinishTable>& finish)
-    : memory_(std::move(memory)), stream_(std::move(stream)), buffers_(make_buffers(*memory_, finish)) {
+    : memory_(std::move(memory)),
+      ask_stream_(std::move(stream)),
+      stream_(ask_stream_ ? ask_stream_() : nullptr),
+      buffers_(make_buffers(*memory_, finish)) {
   if (!finish) return;
   Device& device = buffers_->device();
   finish_table_ = device.allocate(sizeof finish->bits);
   // Whatever the allocator's memory was used for on the program's stream comes first.
-  device.order(device.own_stream(), *device.mark(this->stream()), {});
+  device.order(device.own_stream(), *device.mark(stream_), {});
   const CopyPiece piece{finish_table_.get(), reinterpret_cast<const std::byte*>(finish->bits.data()),
                         sizeof finish->bits};
   device.copy({&piece, 1});
@@ -73,6 +76,11 @@ DeviceCopies::DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<Str
   finish_.images = images.shape[0];
 }
 
+DeviceCopies::~DeviceCopies() {
+  // Left alone in a forked child, as in ~DeviceBatch: an allocator of the program's may need a lock.
+  if (!memory_->is_mine()) (void)new std::shared_ptr<std::byte>(std::move(finish_table_));
+}
+
 void DeviceCopies::begin(std::uint32_t slot) {
   const std::uint32_t turn = memory_->ring().slot(slot).turn;
   if (ahead_ && ahead_->slot == slot && ahead_->turn == turn) return;
@@ -81,8 +89,9 @@ void DeviceCopies::begin(std::uint32_t slot) {
 }
 
 std::shared_ptr<const DeviceBatch> DeviceCopies::take(std::uint32_t slot, std::chrono::nanoseconds at_most) {
+  if (ask_stream_) stream_ = ask_stream_();
   begin(slot);
-  ahead_->batch->use_on(stream(), at_most);
+  ahead_->batch->use_on(stream_, at_most);
   return std::exchange(ahead_, std::nullopt)->batch;
 }
 
@@ -90,7 +99,7 @@ std::shared_ptr<const DeviceBatch> DeviceCopies::copy(std::uint32_t slot) {
   const contract::RingShape& shape = memory_->ring().shape();
   const std::byte* payload = memory_->ring().payload(slot);
   Device& device = buffers_->device();
-  DeviceBuffer buffer = buffers_->take(stream());
+  DeviceBuffer buffer = buffers_->take(stream_);
   try {
     for (const auto& mark : buffer.after) device.order(device.own_stream(), *mark, {});
     buffer.after.clear();

@@ -22,6 +22,9 @@ class DeviceCopies {
   /// `finish`: what the device then does to the images. Throws Error(kRefused) where it cannot.
   DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream,
                const std::optional<FinishTable>& finish);
+  DeviceCopies(const DeviceCopies&) = delete;
+  DeviceCopies& operator=(const DeviceCopies&) = delete;
+  ~DeviceCopies();
 
   /// Starts the copy of a ready slot, unless it is on its way. One batch ahead at most: another one is forgotten.
   /// Throws what Device throws.
@@ -39,10 +42,10 @@ class DeviceCopies {
     std::shared_ptr<const DeviceBatch> batch;
   };
   [[nodiscard]] std::shared_ptr<const DeviceBatch> copy(std::uint32_t slot);
-  [[nodiscard]] StreamHandle stream() const { return stream_ ? stream_() : nullptr; }
 
   std::shared_ptr<RingMemory> memory_;
-  std::function<StreamHandle()> stream_;
+  std::function<StreamHandle()> ask_stream_;
+  StreamHandle stream_ = nullptr;  // as it was last told
   std::shared_ptr<DeviceBuffers> buffers_;
   FinishWork finish_;                        // what is the same for all batches
   std::shared_ptr<std::byte> finish_table_;  // on the device; null: nothing to finish

@@ -18,12 +18,14 @@ inline constexpr Status kMemoryAllocation = 2;
 inline constexpr Status kCallRequiresNewerDriver = 36;
 inline constexpr Status kNotReady = 600;
 inline constexpr Status kNotSupported = 801;
+inline constexpr Status kCaptureImplicit = 906;
 
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 inline constexpr unsigned kHostRegisterPortable = 1;
 inline constexpr int kMemcpyDefault = 4;
 inline constexpr int kCaptureModeRelaxed = 2;
+inline constexpr int kNotCapturing = 0;
 inline constexpr int kSourceInStreamOrder = 1;
 inline constexpr int kLocationDevice = 1;
 inline constexpr int kLocationHost = 2;
@@ -54,6 +56,7 @@ struct CopyAttributes {
   X(cudaStreamCreateWithFlags, Status(StreamPtr*, unsigned))    \
   X(cudaStreamDestroy, Status(StreamPtr))                       \
   X(cudaStreamQuery, Status(StreamPtr))                         \
+  X(cudaStreamIsCapturing, Status(StreamPtr, int*))             \
   X(cudaStreamSynchronize, Status(StreamPtr))                   \
   X(cudaStreamWaitEvent, Status(StreamPtr, EventPtr, unsigned)) \
   X(cudaEventCreateWithFlags, Status(EventPtr*, unsigned))      \

@@ -122,6 +122,7 @@ EventPtr Context::take_event() {
 }
 
 void Context::give_event(EventPtr event) noexcept {
+  if (!is_mine()) return;  // the lock may be held for ever there
   try {
     const std::lock_guard lock(mutex_);
     events_.push_back(event);

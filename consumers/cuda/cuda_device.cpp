@@ -173,6 +173,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::shared_ptr<const Mark> mark(StreamHandle stream) override {
     std::shared_ptr<CudaMark> mark;
     submit([&] {
+      demand_uncaptured(stream);
       mark = std::make_shared<CudaMark>(context_);
       context_->check(cuda().cudaEventRecord(mark->event(), stream), "cudaEventRecord");
     });
@@ -184,7 +185,10 @@ class CudaDevice final : public Device {
     if (recorded == nullptr) {
       throw Error(ErrorKind::kUsage, context_->name() + ": this mark was made by a device of another kind");
     }
-    submit([&] { context_->check(cuda().cudaStreamWaitEvent(stream, recorded->event(), 0), "cudaStreamWaitEvent"); });
+    submit([&] {
+      demand_uncaptured(stream);
+      context_->check(cuda().cudaStreamWaitEvent(stream, recorded->event(), 0), "cudaStreamWaitEvent");
+    });
   }
 
   [[nodiscard]] std::string failure() const override {
@@ -228,6 +232,23 @@ class CudaDevice final : public Device {
   void remember(const Error& error) const {
     const std::lock_guard lock(failure_mutex_);
     if (error.kind() == ErrorKind::kInternal && failure_.empty()) failure_ = error.what();
+  }
+
+  // What is put on a stream that records a graph happens when the graph is launched, if ever, and what is not recorded
+  // cannot be waited for there: CUDA would end the recording, and the program would be told so elsewhere.
+  void demand_uncaptured(StreamHandle stream) const {
+    int capture = cudart::kNotCapturing;
+    const Status status = cuda().cudaStreamIsCapturing(stream, &capture);
+    if (status == cudart::kCaptureImplicit) {  // asked of the default stream, which others' recordings include
+      cuda().cudaGetLastError();
+    } else {
+      context_->check(status, "cudaStreamIsCapturing");
+      if (capture == cudart::kNotCapturing) return;
+    }
+    throw Error(ErrorKind::kUsage,
+                context_->name() +
+                    ": the stream that uses the batches is recording a CUDA graph; take batches before "
+                    "or after the recording, and copy them to the graph's own input");
   }
 
   /// False where this driver cannot: then nothing was begun.

@@ -40,6 +40,7 @@ static_assert(kCallRequiresNewerDriver == cudaErrorCallRequiresNewerDriver && kN
 static_assert(kStreamNonBlocking == cudaStreamNonBlocking && kEventDisableTiming == cudaEventDisableTiming);
 static_assert(kHostRegisterPortable == cudaHostRegisterPortable && kMemcpyDefault == cudaMemcpyDefault);
 static_assert(kCaptureModeRelaxed == cudaStreamCaptureModeRelaxed);
+static_assert(kNotCapturing == cudaStreamCaptureStatusNone && kCaptureImplicit == cudaErrorStreamCaptureImplicit);
 #if CUDART_VERSION >= 12080
 static_assert(kSourceInStreamOrder == cudaMemcpySrcAccessOrderStream);
 static_assert(kLocationDevice == cudaMemLocationTypeDevice && kLocationHost == cudaMemLocationTypeHost);

@@ -68,6 +68,30 @@ TEST(Cuda, NamesALibraryThatIsNone) {
   EXPECT_THAT(other.what(), HasSubstr("has no cudaGetErrorName"));
 }
 
+TEST(Cuda, RefusesAStreamThatRecordsAGraphAndDisturbsNothing) {
+  const FakeCudart fake;
+  const auto capture = FakeCudart::call<void(void*, int)>("fake_cudart_capture");
+  const auto device = cuda("cuda:0", FakeCudart::options());
+  const auto program = cuda("cuda:0", FakeCudart::options());
+  const StreamHandle stream = program->own_stream();
+  const auto mark = device->mark(stream);
+  for (const StreamHandle asked : {stream, StreamHandle{nullptr}}) {
+    capture(stream, asked == nullptr ? 1 : 0);
+    for (const auto& call : {std::function<void()>([&] { (void)device->mark(asked); }),
+                             std::function<void()>([&] { device->order(asked, *mark, kLong); })}) {
+      const Error error = error_of(call);
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), HasSubstr("is recording a CUDA graph"));
+    }
+    EXPECT_TRUE(device->record()->wait(kLong)) << "our own work goes on meanwhile";
+    capture(nullptr, 0);
+    EXPECT_EQ(device->failure(), "");
+    device->order(asked, *device->mark(asked), kLong);
+  }
+  EXPECT_EQ(FakeCudart::count("violations"), 0);
+  EXPECT_EQ(FakeCudart::last_error(), 0);
+}
+
 // In a child, since it could not be undone.
 TEST(Cuda, TakesTheRuntimeThatTheProgramHasLoaded) {
   test::Child child([] {

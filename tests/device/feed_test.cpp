@@ -184,6 +184,46 @@ TEST_F(FakeCudaFeed, OneCopyABatchTheNextOneDuringTheStep) {
   expect_clean();
 }
 
+TEST_F(FakeCudaFeed, NoBatchIsLostWhereTheProgramAsksForOneWhileItRecordsAGraph) {
+  const FakeCudart fake;
+  const auto capture = FakeCudart::call<void(void*, int)>("fake_cudart_capture");
+  TestPool pool;
+  pool.start();
+  const FarSide program(cuda("cuda:0", FakeCudart::options()));
+  {
+    FeedOptions with = options(pool);
+    with.stream = [&] { return program.stream(); };
+    Feed feed = Feed::attach(with);
+    for (std::uint64_t step = 0; step < 6; ++step) {
+      capture(program.stream(), 0);
+      const Error error = error_of([&] { (void)next(feed); });
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), HasSubstr("is recording a CUDA graph"));
+      capture(nullptr, 0);
+      const Batch batch = next(feed);
+      ASSERT_EQ(batch.step(), step);
+      ASSERT_EQ(program.wrong_in(batch, pool.setting), "");
+    }
+  }
+  EXPECT_EQ(FakeCudart::count("violations"), 0);
+}
+
+TEST_F(FakeCudaFeed, AsksForTheProgramsStreamOnceABatch) {
+  const FakeCudart fake;
+  TestPool pool;
+  pool.start();
+  int asked = 0;
+  FeedOptions with = options(pool);
+  with.stream = [&] {
+    ++asked;
+    return nullptr;
+  };
+  Feed feed = Feed::attach(with);
+  EXPECT_EQ(asked, 1);
+  for (int i = 0; i < 20; ++i) (void)next(feed);
+  EXPECT_EQ(asked, 21);
+}
+
 TEST_F(FakeCudaFeed, RegistersTheRingOnceAndUnregistersItAThousandTimes) {
   const FakeCudart fake;
   TestPool pool;

@@ -79,7 +79,8 @@ class Batch {
 
   /// Says that work on a further stream of the device will use this batch: that stream is made to wait for the copy,
   /// and the memory is not used again before what was put there by the end of the batch. Nothing to do for the stream
-  /// of FeedOptions::stream, nor where the batch lies in the slot. Throws Error as Device::order() does.
+  /// of FeedOptions::stream, nor where the batch lies in the slot. The stream must live until the end of the batch.
+  /// Throws Error as Device::order() does.
   void use_on(StreamHandle stream) const;
 
   /// What keeps the slot: a copy of it keeps the tensors where they are after the batch is gone.

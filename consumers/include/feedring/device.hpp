@@ -107,7 +107,8 @@ class Device {
   /// Never null.
   [[nodiscard]] virtual std::shared_ptr<Event> record() = 0;
 
-  /// Marks the point after all work put on `stream` so far, by whomever.
+  /// Marks the point after all work put on `stream` so far, by whomever. Throws Error(kUsage) where the stream records
+  /// a CUDA graph; so does order().
   [[nodiscard]] virtual std::shared_ptr<const Mark> mark(StreamHandle stream) = 0;
   /// Whatever is put on `stream` from now on begins after `mark`, which this or another device of the same kind made.
   /// Does not block, except where `stream` is the calling thread (host device): that waits, for at most `at_most`, and

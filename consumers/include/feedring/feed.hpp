@@ -47,8 +47,9 @@ struct FeedOptions {
   std::function<void()> idle = {};
   /// What reads the slots; null: host_device(). With feedring::cuda() batches come as tensors of the GPU.
   std::shared_ptr<Device> device = nullptr;
-  /// The device's stream on which the next batch will be used, asked once a batch by next(), on its thread; empty: the
-  /// default stream, which is torch's as long as nothing else was set. docs/device.md has the rules.
+  /// The device's stream on which the next batch will be used, asked by attach() and once a batch by next(), on the
+  /// caller's thread; empty: the default stream, which is torch's as long as nothing else was set. docs/device.md has
+  /// the rules.
   std::function<StreamHandle()> stream = {};
 };
 

@@ -50,6 +50,8 @@ enum : int {
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
   kNotPermitted = 800,
+  kCaptureUnsupported = 900,
+  kCaptureImplicit = 906,
 };
 
 struct Settings {
@@ -82,6 +84,8 @@ struct World {
   std::multimap<const char*, std::size_t> busy;               // what copies under way read and write
   std::map<const char*, std::pair<std::size_t, int>> memory;  // of devices
   std::map<int, Stream*> defaults;
+  std::atomic<void*> capturing{nullptr};    // the stream that records a graph
+  std::atomic<bool> blocks_default{false};  // and with it the default stream
   std::size_t used = 0;
   std::atomic<bool> failed{false};
   std::atomic<long> violations{0}, contexts{0}, copies{0}, batches{0}, staged{0}, host_functions{0}, registrations{0};
@@ -115,6 +119,13 @@ int enter() {
   if (world().settings.devices < 0) return fail(kInsufficientDriver);
   world().contexts |= 1L << here.device;
   return world().failed ? fail(kIllegalAddress) : static_cast<int>(kSuccess);
+}
+
+// Events of others mean nothing in a graph: the recording would be lost.
+int refuse_in_capture(void* on) {
+  if (on == nullptr ? !world().blocks_default : on != world().capturing) return kSuccess;
+  ++world().violations;
+  return fail(kCaptureUnsupported);
 }
 
 struct Stream {
@@ -270,6 +281,12 @@ void fake_cudart_reload() {
   all.violations = all.contexts = all.copies = all.batches = all.staged = all.host_functions = all.registrations = 0;
 }
 
+/// `stream` records a graph from now on; null: none does.
+void fake_cudart_capture(void* stream, int blocks_default) {
+  world().capturing = stream;
+  world().blocks_default = blocks_default != 0;
+}
+
 long fake_cudart_count(const char* what) {
   World& all = world();
   const std::lock_guard lock(all.mutex);
@@ -367,6 +384,12 @@ int cudaStreamQuery(void* handle) {
   const std::lock_guard lock(stream->mutex);
   return stream->works.empty() && !stream->working ? static_cast<int>(kSuccess) : fail(kNotReady);
 }
+int cudaStreamIsCapturing(void* handle, int* status) {
+  if (const int entered = enter(); entered != kSuccess) return entered;
+  if (handle == nullptr && world().blocks_default) return fail(kCaptureImplicit);
+  *status = handle != nullptr && handle == world().capturing ? 1 : 0;
+  return kSuccess;
+}
 int cudaStreamSynchronize(void* handle) {
   if (const int status = enter(); status != kSuccess) return status;
   Stream* stream = stream_of(handle);
@@ -392,6 +415,7 @@ int cudaEventDestroy(void* handle) {
 }
 int cudaEventRecord(void* handle, void* on) {
   if (const int status = enter(); status != kSuccess) return status;
+  if (const int status = refuse_in_capture(on); status != kSuccess) return status;
   Stream* stream = stream_of(on);
   auto* event = static_cast<Event*>(handle);
   const auto point = std::make_shared<Point>();
@@ -412,6 +436,7 @@ int cudaEventRecord(void* handle, void* on) {
 }
 int cudaStreamWaitEvent(void* on, void* handle, unsigned) {
   if (const int status = enter(); status != kSuccess) return status;
+  if (const int status = refuse_in_capture(on); status != kSuccess) return status;
   Stream* stream = stream_of(on);
   auto* event = static_cast<Event*>(handle);
   std::shared_ptr<Point> point;
