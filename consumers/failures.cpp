@@ -11,9 +11,11 @@ using contract::RowStatus;
 
 RowSummary summarize_rows(const RingMemory& memory, std::uint32_t slot, std::uint32_t valid) {
   RowSummary summary;
+  const contract::RingShape& shape = memory.ring().shape();
   const std::byte* status = memory.ring().payload(slot) + memory.status().offset;
-  for (std::uint32_t row = 0; row < memory.ring().shape().rows; ++row) {
-    switch (static_cast<RowStatus>(status[row])) {
+  for (std::uint32_t part = 0; part < contract::units_of(shape); ++part) {
+    const std::uint32_t row = part / shape.parts;
+    switch (static_cast<RowStatus>(status[part])) {
       case RowStatus::kOk: break;
       case RowStatus::kReplaced:
       case RowStatus::kZeroed:
@@ -21,7 +23,7 @@ RowSummary summarize_rows(const RingMemory& memory, std::uint32_t slot, std::uin
         break;
       case RowStatus::kFailed:
         if (row >= valid) break;  // a repeat: the sample itself is raised where it counts
-        if (summary.raised++ == 0) summary.first_raised = row;
+        if (summary.raised++ == 0) summary.first_raised = part;
         break;
       case RowStatus::kMissing:
       case RowStatus::kCancelled:
@@ -31,10 +33,11 @@ RowSummary summarize_rows(const RingMemory& memory, std::uint32_t slot, std::uin
   return summary;
 }
 
-std::string failure_text(const RingMemory& memory, std::uint32_t slot, std::uint32_t row) {
+std::string failure_text(const RingMemory& memory, std::uint32_t slot, std::uint32_t part) {
   const contract::RingShape& shape = memory.ring().shape();
   std::uint32_t task = 0;
-  while (task + 1 < shape.tasks && contract::rows_of_task(task, shape.tasks, shape.rows).end <= row) ++task;
+  while (task + 1 < shape.tasks && contract::rows_of_task(task, shape.tasks, contract::units_of(shape)).end <= part)
+    ++task;
   contract::FailureRecord record;
   std::memcpy(&record, &memory.ring().failure(slot, task), sizeof record);
   std::string text(record.text, std::min<std::size_t>(record.length, sizeof record.text));

@@ -282,6 +282,7 @@ void FeedOwner::copy_ahead() noexcept {
 
 void FeedOwner::count_failures(const BatchContent& batch, const RowSummary& rows) {
   const Wanted& wanted = batch.wanted;
+  const std::uint32_t parts = memory_->ring().shape().parts;
   if (std::exchange(failed_epoch_, wanted.epoch) != wanted.epoch || wanted.step == 0) failed_in_epoch_ = 0;
   failed_in_epoch_ += rows.replaced;  // what is raised has been told already
   stats_.failed += rows.raised + rows.replaced;
@@ -290,10 +291,10 @@ void FeedOwner::count_failures(const BatchContent& batch, const RowSummary& rows
         ErrorKind::kData,
         fmt::format("{}: {} of {} samples of epoch {}, step {} failed, the first in row {}: {}; repair or remove the "
                     "file, or choose on_error = \"replace\" or \"zero\"",
-                    info_.what(), rows.raised, wanted.share.valid, wanted.epoch, wanted.step, rows.first_raised,
-                    failure_text(*memory_, batch.slot, rows.first_raised)));
+                    info_.what(), rows.raised, std::uint64_t{wanted.share.valid} * parts, wanted.epoch, wanted.step,
+                    rows.first_raised / parts, failure_text(*memory_, batch.slot, rows.first_raised)));
   }
-  const std::uint64_t share = cursor_.share_of_epoch();
+  const std::uint64_t share = cursor_.share_of_epoch() * parts;
   const std::uint64_t allowed = allowed_failures(info_.error_budget, share);
   if (failed_in_epoch_ > allowed) {
     throw Error(

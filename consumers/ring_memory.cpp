@@ -68,8 +68,8 @@ RingMemory::RingMemory(const std::string& what, int ring, int pool, std::shared_
                     "from one build of feedring",
                     what, stamp, contract::fingerprint()));
   }
-  if (status_ == nullptr || status_->row_bytes != 1) {
-    throw Error(ErrorKind::kRefused, fmt::format("{}: the ring has no status byte per row", what));
+  if (status_ == nullptr || status_->row_bytes != ring_.shape().parts) {
+    throw Error(ErrorKind::kRefused, fmt::format("{}: the ring has no status byte for each part of a row", what));
   }
   if (!device_->copies()) return;
   copying_ = std::make_unique<std::atomic<std::uint32_t>[]>(ring_.shape().slots);

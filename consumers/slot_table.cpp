@@ -140,7 +140,7 @@ void BasicSlotTable<Memory>::retire(std::uint32_t slot) {
   const SlotWord word = ring().slot(slot);
   for (std::uint32_t task = 0; task < shape.tasks; ++task) {
     if (!ring().claim(slot, task, contract::kOwner, word)) continue;
-    const auto [begin, end] = contract::rows_of_task(task, shape.tasks, shape.rows);
+    const auto [begin, end] = contract::rows_of_task(task, shape.tasks, contract::units_of(shape));
     std::memset(ring().payload(slot) + memory_->status().offset + begin,
                 static_cast<int>(contract::RowStatus::kCancelled), end - begin);
     ring().finish(slot, task, word.turn);

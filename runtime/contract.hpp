@@ -36,14 +36,15 @@
 
 namespace feedring::contract {
 
-inline constexpr std::uint32_t kProtocol = 2;   ///< raise it when the meaning of a word changes and no size does
+inline constexpr std::uint32_t kProtocol = 3;   ///< raise it when the meaning of a word changes and no size does
 inline constexpr std::size_t kLine = 64;        ///< a writer's hot words have cache lines of their own
 inline constexpr std::size_t kLinePair = 128;   ///< what x86 prefetchers fetch together: who spins on one line has both
 inline constexpr std::size_t kPage = 4096;      ///< segments and payloads are laid out in these
 inline constexpr std::uint32_t kMaxTasks = 32;  ///< the width of `done`
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint32_t kMaxProducers = 256;  ///< a node's; the width of an event's waiter mask
-inline constexpr std::uint32_t kMaxTensors = 12;
+inline constexpr std::uint32_t kMaxTensors = 16;
+inline constexpr std::uint32_t kMaxDimensions = 5;  ///< of a tensor, its rows included
 inline constexpr std::uint32_t kMaxSuspects = 256;
 
 // ── the slot word ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +113,8 @@ constexpr TaskWord swept(TaskWord left, SlotWord slot, std::uint32_t task) noexc
   return {unfinished ? left.turns : next_turn(left.turns), kNobody};
 }
 
-/// Rows [begin, end) of task k of T over B rows. A task may be empty (B < T); it is claimed and finished all the same.
+/// Rows [begin, end) of task k of T over B rows, or parts of rows where rows have several (RingShape::parts). A task
+/// may be empty (B < T); it is claimed and finished all the same.
 struct Rows {
   std::uint32_t begin;
   std::uint32_t end;
@@ -124,7 +126,7 @@ constexpr Rows rows_of_task(std::uint32_t task, std::uint32_t tasks, std::uint32
 
 // ── what a slot holds ────────────────────────────────────────────────────────────────────────────────────────────
 
-/// What became of one row; the `status` tensor holds one byte a row.
+/// What became of one row, or part of one; the `status` tensor holds a byte for each.
 enum class RowStatus : std::uint8_t {
   kMissing = 0,  ///< nobody wrote it in this turn
   kOk = 1,
@@ -148,9 +150,9 @@ struct Ticket {
   Atom<std::uint32_t> rows;
 };
 
-/// Why the first failed row of a task failed; read by the rank that raises. UTF-8, cut to fit.
+/// Why the first failed row (or part of one) of a task failed; read by the rank that raises. UTF-8, cut to fit.
 struct FailureRecord {
-  std::uint32_t row;
+  std::uint32_t row;     ///< or, of several parts a row, the part: counted through all rows
   std::uint32_t length;  ///< bytes of text; 0: no failure in this turn
   char text[504];
 };
@@ -164,13 +166,13 @@ struct alignas(kLine) Event {
 };
 
 struct TensorEntry {
-  char name[24];             ///< NUL-terminated
-  std::uint32_t dtype;       ///< feedring::Dtype
-  std::uint32_t dimensions;  ///< 1 … 4
-  std::uint64_t shape[4];    ///< shape[0] is the rows of a slot
-  std::uint64_t strides[4];  ///< in elements
-  std::uint64_t offset;      ///< bytes from the start of a slot's payload; a multiple of 64
-  std::uint64_t row_bytes;   ///< bytes of one row; rows are contiguous, row r lies at offset + r·row_bytes
+  char name[24];                          ///< NUL-terminated
+  std::uint32_t dtype;                    ///< feedring::Dtype
+  std::uint32_t dimensions;               ///< 1 … kMaxDimensions
+  std::uint64_t shape[kMaxDimensions];    ///< shape[0] is the rows of a slot
+  std::uint64_t strides[kMaxDimensions];  ///< in elements
+  std::uint64_t offset;                   ///< bytes from the start of a slot's payload; a multiple of 64
+  std::uint64_t row_bytes;  ///< bytes of one row; rows are contiguous, row r lies at offset + r·row_bytes
 };
 
 /// What the creator writes once, before the stamp.
@@ -180,6 +182,10 @@ struct RingShape {
   std::uint32_t tasks;  ///< T of each slot
   std::uint32_t rows;   ///< B of each slot
   std::uint32_t tensors;
+  /// What a row is made of and tasks are cut from: 1 for samples; for episodes, which hold many, their images. The
+  /// `status` tensor has a byte for each.
+  std::uint32_t parts;
+  std::uint32_t unused;
   std::uint64_t slots_offset;     ///< slot 0's control; the others follow
   std::uint64_t tasks_offset;     ///< the line of task 0 of slot 0; task k of slot s is number s·T + k
   std::uint64_t failures_offset;  ///< the failure record of task 0 of slot 0; numbered like the task lines
@@ -187,6 +193,9 @@ struct RingShape {
   std::uint64_t payload_stride;
   TensorEntry tensor[kMaxTensors];
 };
+
+/// All that the tasks of a slot are cut from.
+constexpr std::uint32_t units_of(const RingShape& shape) noexcept { return shape.rows * shape.parts; }
 
 template <template <class> class Atom>
 struct RingHeader {
@@ -301,6 +310,7 @@ constexpr std::uint64_t fingerprint() noexcept {
                                  offsetof(Header, plan),
                                  offsetof(Header, ready),
                                  offsetof(Header, batches),
+                                 offsetof(RingShape, parts),
                                  offsetof(RingShape, tasks_offset),
                                  offsetof(RingShape, tensor),
                                  offsetof(SlotControl<std::atomic>, ticket),

@@ -14,6 +14,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return
 
 // A size that no node has, so that sums of a few of them cannot overflow.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 46;
+constexpr std::uint64_t kMaxUnits = std::uint64_t{1} << 31;  // so that the numbers of parts are 32 bit
 
 // a * b, or kMaxBytes + 1 where it is more than kMaxBytes, however large a and b are.
 constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) {
@@ -36,7 +37,8 @@ std::uint64_t elements_of(const contract::TensorEntry& entry) {
   return elements;
 }
 
-// Whether the strides lead to each element of a row without leaving the row, for 1 to 4 dimensions of a checked size.
+// Whether the strides lead to each element of a row without leaving the row, for dimensions of a checked number and
+// size.
 bool strides_stay_inside(const contract::TensorEntry& entry) {
   const std::uint64_t elements = elements_of(entry);
   std::uint64_t last = 0;  // where the element with the largest indices lies
@@ -57,7 +59,8 @@ void check_tensor(const contract::TensorEntry& entry, std::uint32_t rows, std::u
   if (entry.dtype > static_cast<std::uint32_t>(Dtype::kBfloat16)) {
     refuse("tensor type", static_cast<std::uint32_t>(Dtype::kBfloat16), entry.dtype);
   }
-  if (entry.dimensions < 1 || entry.dimensions > 4) refuse("number of a tensor's dimensions", 4, entry.dimensions);
+  if (entry.dimensions < 1 || entry.dimensions > contract::kMaxDimensions)
+    refuse("number of a tensor's dimensions", contract::kMaxDimensions, entry.dimensions);
   if (entry.shape[0] != rows) refuse("number of a tensor's rows", rows, entry.shape[0]);
   for (std::uint32_t d = 1; d < entry.dimensions; ++d) {
     if (entry.shape[d] < 1) refuse("tensor dimension", 1, entry.shape[d]);
@@ -77,7 +80,7 @@ void check_tensor(const contract::TensorEntry& entry, std::uint32_t rows, std::u
 contract::TensorEntry lay_out_tensor(const TensorSpec& spec, std::uint32_t rows, std::uint64_t offset) {
   contract::TensorEntry entry{};
   if (spec.name.empty() || spec.name.size() >= sizeof entry.name) unusable(spec.name, "names have 1 to 23 bytes");
-  if (spec.shape.size() > 3) unusable(spec.name, "a row has at most 3 dimensions");
+  if (spec.shape.size() >= contract::kMaxDimensions) unusable(spec.name, "a row has at most 4 dimensions");
   if (!spec.strides.empty() && spec.strides.size() != spec.shape.size()) {
     unusable(spec.name, "there must be a stride for each dimension of a row");
   }
@@ -103,19 +106,21 @@ contract::TensorEntry lay_out_tensor(const TensorSpec& spec, std::uint32_t rows,
 }  // namespace
 
 contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::uint32_t rows,
-                                 const std::vector<TensorSpec>& tensors) {
-  if (slots < 1 || slots > contract::kMaxSlots || tasks < 1 || tasks > contract::kMaxTasks || rows < 1 ||
-      tensors.size() > contract::kMaxTensors) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("a ring of {} slots, {} tasks, {} rows and {} tensors cannot be made: slots are 1 to {}, "
-                            "tasks 1 to {}, tensors at most {}",
-                            slots, tasks, rows, tensors.size(), contract::kMaxSlots, contract::kMaxTasks,
-                            contract::kMaxTensors));
+                                 const std::vector<TensorSpec>& tensors, std::uint32_t parts) {
+  if (slots < 1 || slots > contract::kMaxSlots || tasks < 1 || tasks > contract::kMaxTasks || rows < 1 || parts < 1 ||
+      product(rows, parts) > kMaxUnits || tensors.size() > contract::kMaxTensors) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("a ring of {} slots, {} tasks, {} rows of {} and {} tensors cannot be made: slots are 1 to {}, "
+                    "tasks 1 to {}, tensors at most {}",
+                    slots, tasks, rows, parts, tensors.size(), contract::kMaxSlots, contract::kMaxTasks,
+                    contract::kMaxTensors));
   }
   contract::RingShape shape{};
   shape.slots = slots;
   shape.tasks = tasks;
   shape.rows = rows;
+  shape.parts = parts;
   std::uint64_t offset = 0;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (find_tensor(shape, tensors[t].name) != nullptr) unusable(tensors[t].name, "the name is taken");
@@ -163,6 +168,9 @@ contract::RingShape read_ring_shape(std::span<const std::byte> memory) {
   if (shape.slots < 1 || shape.slots > contract::kMaxSlots) refuse("number of slots", contract::kMaxSlots, shape.slots);
   if (shape.tasks < 1 || shape.tasks > contract::kMaxTasks) refuse("number of tasks", contract::kMaxTasks, shape.tasks);
   if (shape.rows < 1) refuse("number of rows", 1, shape.rows);
+  if (shape.parts < 1) refuse("number of a row's parts", 1, shape.parts);
+  if (product(shape.rows, shape.parts) > kMaxUnits)
+    refuse("number of parts", kMaxUnits, product(shape.rows, shape.parts));
   if (shape.tensors > contract::kMaxTensors) refuse("number of tensors", contract::kMaxTensors, shape.tensors);
   contract::RingShape want = shape;
   lay_out_control(want);

@@ -18,15 +18,15 @@ namespace feedring {
 struct TensorSpec {
   std::string_view name;
   Dtype dtype;
-  std::vector<std::uint64_t> shape;    ///< of one row; at most 3 numbers
+  std::vector<std::uint64_t> shape;    ///< of one row; at most 4 numbers
   std::vector<std::uint64_t> strides;  ///< of one row, in elements; empty: contiguous
 };
 
-/// Lays out a ring. Every tensor starts on a cache line, every slot's payload on a page.
-/// Throws Error(kUsage) where a number is outside the contract, a name is empty, too long or taken, or strides lead out
-/// of a row.
+/// Lays out a ring, each of whose rows has `parts` parts. Every tensor starts on a cache line, every slot's payload on
+/// a page. Throws Error(kUsage) where a number is outside the contract, a name is empty, too long or taken, or strides
+/// lead out of a row.
 [[nodiscard]] contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::uint32_t rows,
-                                               const std::vector<TensorSpec>& tensors);
+                                               const std::vector<TensorSpec>& tensors, std::uint32_t parts = 1);
 
 /// The tensors of an image feed: images, labels, sample_ids, valid, status.
 [[nodiscard]] std::vector<TensorSpec> image_feed_tensors(std::uint32_t height, std::uint32_t width, Dtype dtype,

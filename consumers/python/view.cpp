@@ -57,8 +57,8 @@ void free_capsule(PyObject* capsule) {
 }
 
 struct BufferShape {
-  std::array<Py_ssize_t, 4> sizes{};
-  std::array<Py_ssize_t, 4> steps{};  // in bytes
+  std::array<Py_ssize_t, 5> sizes{};
+  std::array<Py_ssize_t, 5> steps{};  // in bytes
 };
 
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {

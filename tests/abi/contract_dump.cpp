@@ -27,6 +27,7 @@ std::string dump_contract() {
   VALUE(kMaxSlots);
   VALUE(kMaxProducers);
   VALUE(kMaxTensors);
+  VALUE(kMaxDimensions);
   VALUE(kMaxSuspects);
   VALUE(kTurnMask);
   VALUE(kNobody);
@@ -70,6 +71,7 @@ std::string dump_contract() {
   FIELD(RingShape, tasks);
   FIELD(RingShape, rows);
   FIELD(RingShape, tensors);
+  FIELD(RingShape, parts);
   FIELD(RingShape, slots_offset);
   FIELD(RingShape, tasks_offset);
   FIELD(RingShape, failures_offset);

@@ -45,7 +45,7 @@ TEST(LayOutRing, PutsEachPartWhereTheArithmeticSays) {
 TEST(LayOutRing, DescribesImagesAsChannelsFirstOverTheMemoryAskedFor) {
   const RingShape interleaved = small_shape();
   const RingShape planar = lay_out_ring(1, 1, 3, image_feed_tensors(5, 7, Dtype::kFloat32, Layout::kNchw));
-  const auto numbers = [](const std::uint64_t(&array)[4]) { return std::vector<std::uint64_t>(array, array + 4); };
+  const auto numbers = [](const auto& array) { return std::vector<std::uint64_t>(array, array + 4); };
   EXPECT_EQ(numbers(interleaved.tensor[0].shape), (std::vector<std::uint64_t>{3, 3, 5, 7}));
   EXPECT_EQ(numbers(interleaved.tensor[0].strides), (std::vector<std::uint64_t>{105, 1, 21, 3}));
   EXPECT_EQ(numbers(planar.tensor[0].shape), (std::vector<std::uint64_t>{3, 3, 5, 7}));
@@ -69,11 +69,11 @@ TEST(LayOutRing, RefusesWhatTheContractCannotHold) {
   EXPECT_TRUE(refused(1, 0, 1, none));
   EXPECT_TRUE(refused(1, 33, 1, none));
   EXPECT_TRUE(refused(1, 1, 0, none));
-  EXPECT_TRUE(refused(1, 1, 1, std::vector<TensorSpec>(13, one[0])));
+  EXPECT_TRUE(refused(1, 1, 1, std::vector<TensorSpec>(17, one[0])));
   EXPECT_TRUE(refused(1, 1, 1, {one[0], one[0]})) << "one name twice";
   EXPECT_TRUE(refused(1, 1, 1, {{"", Dtype::kUint8, {}, {}}}));
   EXPECT_TRUE(refused(1, 1, 1, {{"a_name_of_24_bytes_is_too", Dtype::kUint8, {}, {}}}));
-  EXPECT_TRUE(refused(1, 1, 1, {{"x", Dtype::kUint8, {1, 1, 1, 1}, {}}})) << "with the rows that makes 5 dimensions";
+  EXPECT_TRUE(refused(1, 1, 1, {{"x", Dtype::kUint8, {1, 1, 1, 1, 1}, {}}})) << "with the rows that makes 6 dimensions";
   EXPECT_TRUE(refused(1, 1, 1, {{"x", Dtype::kUint8, {2, 0}, {}}}));
   EXPECT_TRUE(refused(1, 1, 1, {{"x", Dtype::kUint8, {2, 3}, {1}}}));
   EXPECT_TRUE(refused(1, 1, 1, {{"x", Dtype::kUint8, {2, 3}, {3, 2}}})) << "the last element would be the 8th of 6";
@@ -82,7 +82,21 @@ TEST(LayOutRing, RefusesWhatTheContractCannotHold) {
   EXPECT_TRUE(refused(1024, 1, 1, {{"x", Dtype::kUint8, {1ULL << 40}, {}}}));
   EXPECT_TRUE(refused(1, 1, ~0U, {{"x", Dtype::kUint8, {1ULL << 20}, {}}}));
   EXPECT_FALSE(refused(1024, 32, 1, one));
-  EXPECT_FALSE(refused(1, 1, 1, {{"a_name_of_23_bytes_fits", Dtype::kUint8, {1, 1, 1}, {}}}));
+  EXPECT_FALSE(refused(1, 1, 1, {{"a_name_of_23_bytes_fits", Dtype::kUint8, {1, 1, 1, 1}, {}}}));
+}
+
+TEST(LayOutRing, CutsTasksFromThePartsOfRows) {
+  // As of two episodes of three images, 2 x 2 pixels of 3 channels each: 36 bytes a row, then a status byte an image.
+  const RingShape shape = lay_out_ring(
+      1, 4, 2, {{"images", Dtype::kUint8, {3, 3, 2, 2}, {12, 1, 6, 3}}, {"status", Dtype::kUint8, {3}, {}}}, 3);
+  EXPECT_EQ(shape.parts, 3U);
+  EXPECT_EQ(contract::units_of(shape), 6U);
+  EXPECT_EQ(shape.tensor[0].dimensions, 5U);
+  EXPECT_EQ(shape.tensor[0].row_bytes, 36U);
+  EXPECT_EQ(shape.tensor[1].offset, 128U) << "72 bytes of images, on the next line";
+  const RingMemory memory(shape);
+  EXPECT_EQ(read_ring_shape(memory.bytes()).parts, 3U);
+  EXPECT_THROW((void)lay_out_ring(1, 1, 1U << 16, {}, 1U << 16), Error) << "2^32 parts";
 }
 
 TEST(ReadRingShape, GivesBackWhatWasLaidOut) {
@@ -125,7 +139,9 @@ TEST(ReadRingShape, RefusesEachFieldThatIsNotAsItMustBe) {
       [](Header& h) { h.shape.rows = 0; },
       [](Header& h) { h.shape.rows = 4; },
       [](Header& h) { h.shape.rows = ~0U; },
-      [](Header& h) { h.shape.tensors = 13; },
+      [](Header& h) { h.shape.parts = 0; },
+      [](Header& h) { h.shape.parts = ~0U; },
+      [](Header& h) { h.shape.tensors = 17; },
       [](Header& h) { h.shape.tensors = ~0U; },
       [](Header& h) { h.shape.slots_offset = 0; },
       [](Header& h) { h.shape.slots_offset += 64; },

@@ -21,9 +21,9 @@ struct TensorView {
   void* data = nullptr;  ///< a multiple of 64; read it, never write: the slot may be read by a device too
   DeviceTag device;      ///< where it lies; on a device it is filled for work on the feed's stream (docs/device.md)
   Dtype dtype = Dtype::kUint8;
-  std::uint32_t dimensions = 0;         ///< 1 to 4
-  std::array<std::int64_t, 4> sizes{};  ///< `dimensions` of them count, sizes[0] is the rows
-  std::array<std::int64_t, 4> steps{};  ///< from element to element along each dimension, in elements
+  std::uint32_t dimensions = 0;         ///< 1 to 5
+  std::array<std::int64_t, 5> sizes{};  ///< `dimensions` of them count, sizes[0] is the rows
+  std::array<std::int64_t, 5> steps{};  ///< from element to element along each dimension, in elements
   std::uint64_t bytes = 0;              ///< of the whole tensor
 
   [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return {sizes.data(), dimensions}; }
