@@ -61,6 +61,7 @@ std::uint64_t Feed::step() const { return owner_->cursor().step(); }
 std::uint64_t Feed::steps_per_epoch() const { return owner_->cursor().steps_per_epoch(); }
 std::uint32_t Feed::batch_size() const { return owner_->info().batch_size; }
 std::uint64_t Feed::samples() const { return owner_->info().samples; }
+std::uint64_t Feed::ordinals() const { return owner_->info().ordinals; }
 std::uint64_t Feed::classes() const { return owner_->info().classes; }
 std::uint32_t Feed::rank() const { return owner_->info().launch.rank; }
 std::uint32_t Feed::world_size() const { return owner_->info().launch.world; }

@@ -62,7 +62,7 @@ FinishTable read_finish(const FeedInfo& info, const nlohmann::json& finish) {
 std::string FeedInfo::what() const { return fmt::format("feed '{}', rank {}", name, launch.rank); }
 
 CursorSpec FeedInfo::cursor() const {
-  return {samples,
+  return {ordinals,
           sharded ? launch.world : 1,
           sharded ? launch.rank : 0,
           batch_size,
@@ -90,6 +90,7 @@ FeedInfo read_feed_info(const nlohmann::json& reply, const std::string& name, co
     info.auto_epoch = feed.at("auto_epoch").get<bool>();
     info.sharded = feed.at("shard").get<std::string>() != "none";
     read_number(info, reply, "samples", info.samples);
+    read_number(info, reply, "ordinals", info.ordinals);
     read_number(info, reply, "classes", info.classes);
     info.spec_hash = reply.at("spec_hash").get<std::string>();
     info.dataset_digest = reply.at("digest").get<std::string>();

@@ -18,7 +18,8 @@ struct FeedInfo {
   Launch launch;
   std::uint32_t batch_size = 0;
   std::uint32_t slots = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;   ///< of the data set
+  std::uint64_t ordinals = 0;  ///< of an epoch: samples, or episodes
   std::uint64_t classes = 0;
   std::uint64_t seed = 0;
   Remainder remainder = Remainder::kDrop;

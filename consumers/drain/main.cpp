@@ -85,6 +85,7 @@ class Drain {
     say({{"event", "first"}, {"rank", feed_.rank()}, {"first_batch_ms", first_batch_ms}});
     if (std::getchar() == EOF) return exit_code(ErrorKind::kPoolGone);  // whoever started this rank is gone
 
+    const std::uint64_t images_before = images_;
     const Sample start(feed_);
     std::optional<Sample> warm;
     const auto window_ns = static_cast<std::uint64_t>(options_.seconds * 1e9);
@@ -92,7 +93,7 @@ class Drain {
       take();
       if (!warm && feed_.stats().batches >= options_.warm_batches) warm.emplace(feed_);
     }
-    report(first_batch_ms, start, warm, Sample(feed_));
+    report(first_batch_ms, images_before, start, warm, Sample(feed_));
     return 0;
   }
 
@@ -102,19 +103,23 @@ class Drain {
   // One batch, or the end of an epoch.
   void take() {
     if (const auto batch = feed_.next()) {
-      digest_.add(*batch);
+      images_ += digest_.add(*batch);
+      episodes_ = episodes_ || is_of_episodes(*batch);
     } else {
       digests_.push_back(digest_.take());
     }
   }
 
-  void report(double first_batch_ms, const Sample& start, const std::optional<Sample>& warm, const Sample& end) const {
+  void report(double first_batch_ms, std::uint64_t images_before, const Sample& start,
+              const std::optional<Sample>& warm, const Sample& end) const {
     const Sample& steady = warm ? *warm : end;
     std::vector<std::string> digests;
     for (const StreamDigest::Sum sum : digests_) digests.push_back(StreamDigest::text(sum));
+    const std::uint64_t rows = end.stats.samples - start.stats.samples;
     say({{"event", "result"},
          {"rank", feed_.rank()},
-         {"images", end.stats.samples - start.stats.samples},
+         {"images", episodes_ ? images_ - images_before : rows},
+         {"episodes", episodes_ ? rows : 0},
          {"batches", end.stats.batches - start.stats.batches},
          {"seconds", seconds(end.time_ns - start.time_ns)},
          {"wait_s", seconds(end.stats.wait_ns - start.stats.wait_ns)},
@@ -131,6 +136,8 @@ class Drain {
   std::uint64_t attached_ns_;
   Feed feed_;
   StreamDigest digest_;
+  std::uint64_t images_ = 0;  // that were digested
+  bool episodes_ = false;
   std::vector<StreamDigest::Sum> digests_;  // one a completed epoch
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "consumers/drain/stream_digest.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <new>
@@ -18,21 +19,60 @@ StreamDigest::StreamDigest() : state_(XXH3_createState()) {
   if (!state_) throw std::bad_alloc();
 }
 
-void StreamDigest::add(const Batch& batch) {
+bool is_of_episodes(const Batch& batch) {
+  const auto names = batch.names();
+  return std::find(names.begin(), names.end(), "ordinal") != names.end();
+}
+
+std::uint64_t StreamDigest::add(const Batch& batch) {
+  if (is_of_episodes(batch)) return add_episodes(batch);
   const TensorView images = batch.images();
   const std::size_t row_bytes = images.bytes / batch.rows();
   const auto labels = batch.labels();
   const auto valid = batch.valid();
+  std::uint64_t added = 0;
   for (std::uint32_t row = 0; row < batch.valid_rows(); ++row) {
     if (valid[row] == 0) continue;
+    ++added;
     add(batch.first_ordinal() + row, labels[row], static_cast<const std::byte*>(images.data) + row * row_bytes,
         row_bytes);
   }
+  return added;
+}
+
+std::uint64_t StreamDigest::add_episodes(const Batch& batch) {
+  const auto names = batch.names();
+  std::uint64_t place = 0;
+  std::uint64_t added = 0;
+  for (const char* kind : {"", "support_", "query_", "unlabelled_"}) {
+    const auto name = [&](const char* of) { return std::string(kind) + of; };
+    if (std::find(names.begin(), names.end(), name("images")) == names.end()) continue;
+    const TensorView images = batch.tensor(name("images"));
+    const auto mask = batch.tensor(name("mask")).as<std::uint8_t>();
+    std::span<const std::int64_t> labels;
+    if (std::find(names.begin(), names.end(), name("labels")) != names.end())
+      labels = batch.tensor(name("labels")).as<std::int64_t>();
+    const auto each = static_cast<std::uint64_t>(images.sizes[1]);
+    const std::size_t bytes = images.bytes / (batch.rows() * each);
+    for (std::uint64_t i = 0; i < batch.valid_rows() * each; ++i) {
+      if (mask[i] == 0) continue;
+      ++added;
+      const std::uint64_t key[] = {batch.first_ordinal() + i / each, place + i % each};
+      add(key, labels.empty() ? -1 : labels[i], static_cast<const std::byte*>(images.data) + i * bytes, bytes);
+    }
+    place += each;
+  }
+  return added;
 }
 
 void StreamDigest::add(std::uint64_t ordinal, std::int64_t label, const std::byte* pixels, std::size_t bytes) {
+  add(std::span(&ordinal, 1), label, pixels, bytes);
+}
+
+void StreamDigest::add(std::span<const std::uint64_t> key, std::int64_t label, const std::byte* pixels,
+                       std::size_t bytes) {
   XXH3_128bits_reset(state_.get());
-  XXH3_128bits_update(state_.get(), &ordinal, sizeof ordinal);
+  XXH3_128bits_update(state_.get(), key.data(), key.size_bytes());
   XXH3_128bits_update(state_.get(), &label, sizeof label);
   XXH3_128bits_update(state_.get(), pixels, bytes);
   const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());

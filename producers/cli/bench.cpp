@@ -157,6 +157,7 @@ class Bench {
   void finish() {
     const std::uint64_t cpu = supervisor_->producers().cpu_ns() + own_cpu_ns() - cpu_at_start_;
     double images = 0;
+    double episodes = 0;
     double longest = 0;
     double wait = 0;
     double cpu_ranks = 0;
@@ -169,6 +170,7 @@ class Bench {
     for (const BenchRank& rank : ranks_) {
       const nlohmann::json& r = *rank.result;
       images += r.value("images", 0.0);
+      episodes += r.value("episodes", 0.0);
       longest = std::max(longest, r.value("seconds", 0.0));
       wait += r.value("wait_s", 0.0);
       cpu_ranks += r.value("cpu_s", 0.0);
@@ -202,6 +204,10 @@ class Bench {
             {"producers", options_.producers},
             {"ranks", options_.ranks},
             {"batch_size", options_.config.feeds[0].batch_size}};
+    if (options_.config.feeds[0].episodes) {
+      json["episodes"] = static_cast<std::uint64_t>(episodes);
+      json["episodes_per_s"] = longest > 0 ? episodes / longest : 0.0;
+    }
     if (warm_ && rank_batches > 0) {
       const Sample now = sample();
       const auto batches = static_cast<double>(now.batches - warm_->batches);

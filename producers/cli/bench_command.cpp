@@ -6,6 +6,7 @@
 
 #include "producers/cli/bench.hpp"
 #include "producers/cli/commands.hpp"
+#include "producers/cli/episode_options.hpp"
 #include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/run.hpp"
@@ -19,16 +20,21 @@ namespace {
 const std::uint64_t kStartedNs = monotonic_ns();
 
 std::string to_text(const nlohmann::ordered_json& json) {
-  return fmt::format(
-      "{:.0f} images/s ({} images in {:.2f} s, {} producers, {} ranks, batch {})\n"
-      "CPU {:.2f} ms an image (producers {:.2f} s, ranks {:.2f} s), ranks waited {:.0f} % of the time\n"
-      "first batch {:.0f} ms after attach, {:.0f} ms after start; {} failed samples",
-      json["images_per_s"].get<double>(), json["images"].get<std::uint64_t>(), json["seconds"].get<double>(),
-      json["producers"].get<std::uint32_t>(), json["ranks"].get<std::uint32_t>(),
-      json["batch_size"].get<std::uint32_t>(), json["cpu_ms_per_image"].get<double>(),
-      json["cpu_s_producers"].get<double>(), json["cpu_s_ranks"].get<double>(), json["wait_share"].get<double>() * 100,
-      json["first_batch_ms"].get<double>(), json["cold_first_batch_ms"].get<double>(),
-      json["failed"].get<std::uint64_t>());
+  const std::string episodes = json.contains("episodes_per_s")
+                                   ? fmt::format("{:.1f} episodes/s ({})\n", json["episodes_per_s"].get<double>(),
+                                                 json["episodes"].get<std::uint64_t>())
+                                   : "";
+  return episodes +
+         fmt::format(
+             "{:.0f} images/s ({} images in {:.2f} s, {} producers, {} ranks, batch {})\n"
+             "CPU {:.2f} ms an image (producers {:.2f} s, ranks {:.2f} s), ranks waited {:.0f} % of the time\n"
+             "first batch {:.0f} ms after attach, {:.0f} ms after start; {} failed samples",
+             json["images_per_s"].get<double>(), json["images"].get<std::uint64_t>(), json["seconds"].get<double>(),
+             json["producers"].get<std::uint32_t>(), json["ranks"].get<std::uint32_t>(),
+             json["batch_size"].get<std::uint32_t>(), json["cpu_ms_per_image"].get<double>(),
+             json["cpu_s_producers"].get<double>(), json["cpu_s_ranks"].get<double>(),
+             json["wait_share"].get<double>() * 100, json["first_batch_ms"].get<double>(),
+             json["cold_first_batch_ms"].get<double>(), json["failed"].get<std::uint64_t>());
 }
 
 }  // namespace
@@ -36,6 +42,7 @@ std::string to_text(const nlohmann::ordered_json& json) {
 void add_bench(CLI::App& app, Exit& exit) {
   struct Arguments {
     FeedChoice choice;
+    EpisodeOptions episodes;
     std::optional<std::uint32_t> batch_size;
     std::uint32_t size = 224;
     std::optional<std::uint32_t> producers;
@@ -49,8 +56,10 @@ void add_bench(CLI::App& app, Exit& exit) {
   CLI::App* command = app.add_subcommand("bench", "Measures how fast batches arrive, with ranks that only drain.");
   command->footer(
       "  feedring bench photos/\n"
+      "  feedring bench miniimagenet/train --ways 5 --shots 1 --queries 15 --size 84\n"
       "  feedring bench -c feed.toml --feed train --ranks 2 --seconds 20 --json");
   add_feed_options(*command, arguments->choice);
+  add_episode_options(*command, arguments->episodes);
   command->add_option("--batch-size", arguments->batch_size, "Per rank (default: the feed's, or 64)")
       ->check(CLI::Range(1U, 1U << 20));
   command->add_option("--size", arguments->size, "Pixels a side, for a plain folder")->check(CLI::Range(1U, 16384U));
@@ -72,6 +81,7 @@ void add_bench(CLI::App& app, Exit& exit) {
     FeedSpec spec = chosen.spec();
     if (arguments->batch_size) spec.batch_size = *arguments->batch_size;
     if (arguments->seed) spec.seed = *arguments->seed;
+    arguments->episodes.apply(spec, arguments->batch_size.has_value());
     options.config.pool = chosen.config.pool;
     options.config.feeds.push_back(spec);
     if (spec.classes_from) {

@@ -11,12 +11,16 @@
 #include <vector>
 
 #include "producers/cli/commands.hpp"
+#include "producers/cli/episode_options.hpp"
+#include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/read_image.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_text.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/decode/decoder.hpp"
+#include "producers/plan/episode.hpp"
+#include "producers/pool/episode_classes.hpp"
 #include "runtime/cores.hpp"
 
 namespace feedring::cli {
@@ -201,22 +205,41 @@ std::string check_one(const std::string& path, Report& report) {
 }
 
 struct Options {
-  std::string path;
+  FeedChoice feed;
+  EpisodeOptions episodes;
   bool json = false;
   std::uint32_t threads = 0;
 };
 
+/// What episodes would lack is said before a long look at the files. Throws Error(kData | kUsage).
+void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
+  options.episodes.apply(spec, true);
+  if (spec.episodes) (void)EpisodeSampler(*spec.episodes, episode_classes(scan), spec.seed);
+}
+
+void check_data(const Options& options, const FeedSpec& spec, Report& report) {
+  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult);
+  demand_episodes(options, spec, scan);
+  check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
+  report_skipped(scan, report);
+  report.finish(dataset_digest(scan));
+}
+
 int check(const Options& options) {
   Report report(options.json);
+  const std::string& path = options.feed.data;
   std::error_code error;
-  if (!fs::exists(options.path, error)) throw Error(ErrorKind::kData, options.path + ": no such file or folder");
-  if (is_one_image(options.path)) {
-    report.finish(check_one(options.path, report));
+  if (!options.feed.config.empty() || path.empty()) {
+    const ChosenFeed chosen = resolve_feed(options.feed);
+    check_data(options, chosen.spec(), report);
+  } else if (!fs::exists(path, error)) {
+    throw Error(ErrorKind::kData, path + ": no such file or folder");
+  } else if (is_one_image(path)) {
+    report.finish(check_one(path, report));
   } else {
-    const Scan scan = scan_data(options.path, nullptr, NoSamples::kIsAResult);
-    check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
-    report_skipped(scan, report);
-    report.finish(dataset_digest(scan));
+    FeedSpec spec;
+    spec.data = path;
+    check_data(options, spec, report);
   }
   return report.failed() == 0 ? 0 : kFindings;
 }
@@ -229,8 +252,14 @@ void add_check(CLI::App& app, Exit& exit) {
   command->footer(
       "  feedring check photos/               names each file that does not decode\n"
       "  feedring check photos/ --json        one line of JSON a file, and a summary\n"
+      "  feedring check -c feed.toml          the data of a feed, and whether it can give its episodes\n"
       "Exit code 1 if and only if a file failed; skipped files (stray, hidden, empty) did not.");
-  command->add_option("DIR|FILE", options->path, "Folder of images, a manifest, or one image")->required();
+  command->add_option("DIR|FILE", options->feed.data, "Folder of images, a manifest, or one image");
+  command->add_option("-c,--config", options->feed.config, "Configuration file, in the place of DIR")
+      ->type_name("FILE");
+  command->add_option("--feed", options->feed.feed, "Feed of the configuration (default: its first)")
+      ->type_name("NAME");
+  add_episode_options(*command, options->episodes);
   command->add_flag("--json", options->json, "One JSON object a line");
   command->add_option("-j,--threads", options->threads, "Decoding threads (default: the granted cores)")
       ->type_name("N")

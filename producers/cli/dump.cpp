@@ -116,10 +116,7 @@ void dump(const DumpOptions& options) {
                                        std::to_string(options.world - 1) + " of --world " +
                                        std::to_string(options.world));
   }
-  if (options.asks_for_episodes() && !spec.episodes) {
-    spec.episodes.emplace();
-    if (!options.batch_size) spec.batch_size = 1;  // as in a configuration
-  }
+  options.episodes.apply(spec, options.batch_size.has_value());
   const Scan scan = scan_feed(chosen);
   if (spec.episodes) return dump_episodes(options, spec, scan);
   Dump(options, spec, scan).write();
@@ -136,15 +133,7 @@ void add_dump(CLI::App& app, Exit&) {
       "  feedring dump photos/ --rank 0 --steps 0:1 --plan --json        with crops, flips, …\n"
       "  feedring dump photos/ --ways 5 --shots 1 --queries 15 --episodes 600 --json     few-shot episodes");
   add_feed_options(*command, options->feed);
-  const auto count = [&](const char* name, std::optional<std::uint32_t>& value, const char* what) {
-    command->add_option(name, value, what)->type_name("N")->check(CLI::Range(1, 1 << 15).description(""));
-  };
-  count("--ways", options->ways, "Episodes: classes of each (default: the feed's, or 5)");
-  count("--shots", options->shots, "Episodes: support samples of each class (default: the feed's, or 1)");
-  count("--queries", options->queries, "Episodes: query samples of each class (default: the feed's, or 15)");
-  command->add_option("--episodes", options->episodes, "Episodes an epoch (default: the feed's, or 1000)")
-      ->type_name("M")
-      ->check(CLI::Range(std::int64_t{1}, INT64_MAX).description(""));
+  add_episode_options(*command, options->episodes);
   command->add_option("--batch-size", options->batch_size, "Per rank (default: the feed's)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20).description(""));

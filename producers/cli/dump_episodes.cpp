@@ -13,14 +13,6 @@
 namespace feedring::cli {
 namespace {
 
-EpisodeSpec asked_for(const DumpOptions& options, EpisodeSpec spec) {
-  if (options.ways) spec.ways = {*options.ways, *options.ways};
-  if (options.shots) spec.shots = {*options.shots, *options.shots};
-  if (options.queries) spec.queries = {*options.queries, *options.queries};
-  if (options.episodes) spec.tasks_per_epoch = *options.episodes;
-  return spec;
-}
-
 /// A list per class, of the samples of all classes one after another.
 nlohmann::ordered_json by_class(const std::vector<std::uint64_t>& samples, const std::vector<std::uint32_t>& counts) {
   nlohmann::ordered_json lists = nlohmann::ordered_json::array();
@@ -37,7 +29,7 @@ class EpisodeDump {
   EpisodeDump(const DumpOptions& options, const FeedSpec& spec, const Scan& scan)
       : options_(options),
         spec_(spec),
-        sampler_(asked_for(options, *spec.episodes), episode_classes(scan), spec.seed),
+        sampler_(*spec.episodes, episode_classes(scan), spec.seed),
         schedule_(sampler_.tasks_per_epoch(), spec.shard == Shard::kNone ? 1 : options.world, spec.batch_size,
                   spec.remainder) {}
 

@@ -8,8 +8,7 @@
 
 namespace feedring::cli {
 
-/// Writes a line an episode, by step, then rank, then row. What is given of ways, shots, queries and episodes prevails
-/// over spec.episodes, which must be there. Throws Error.
+/// Writes a line an episode, by step, then rank, then row. Precondition: spec.episodes. Throws Error.
 void dump_episodes(const DumpOptions& options, const FeedSpec& spec, const Scan& scan);
 
 }  // namespace feedring::cli

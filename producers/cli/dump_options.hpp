@@ -6,16 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "producers/cli/episode_options.hpp"
 #include "producers/cli/feed_choice.hpp"
 
 namespace feedring::cli {
 
 struct DumpOptions {
   FeedChoice feed;
-  std::optional<std::uint32_t> ways;
-  std::optional<std::uint32_t> shots;
-  std::optional<std::uint32_t> queries;
-  std::optional<std::uint64_t> episodes;  ///< an epoch
+  EpisodeOptions episodes;
   std::optional<std::uint32_t> batch_size;
   std::optional<std::uint64_t> seed;
   std::uint32_t world = 1;
@@ -25,8 +23,6 @@ struct DumpOptions {
   std::string remainder;
   bool json = false;
   bool plan = false;
-
-  [[nodiscard]] bool asks_for_episodes() const noexcept { return ways || shots || queries || episodes; }
 };
 
 struct Steps {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "producers/cli/commands.hpp"
+#include "producers/cli/episode_options.hpp"
 #include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/pool_options.hpp"
@@ -35,6 +36,7 @@ nlohmann::ordered_json rank_nodes(const Placement& placement, std::uint32_t rank
 void add_plan(CLI::App& app, Exit& exit) {
   struct Arguments {
     FeedChoice choice;
+    EpisodeOptions episodes;
     PoolOverrides overrides;
     std::uint32_t world = 0;
     bool json = false;
@@ -45,11 +47,14 @@ void add_plan(CLI::App& app, Exit& exit) {
       "  feedring plan -c feed.toml --ranks 8 --world 64\n"
       "  feedring plan photos/ --json");
   add_feed_options(*command, arguments->choice);
+  add_episode_options(*command, arguments->episodes);
   add_pool_options(*command, arguments->overrides);
   command->add_option("--world", arguments->world, "Ranks of all nodes (default: the local ranks)");
   command->add_flag("--json", arguments->json, "One JSON object");
   command->callback([arguments, &exit] {
-    const Config config = resolve_feed(arguments->choice).config;
+    ChosenFeed chosen = resolve_feed(arguments->choice);
+    arguments->episodes.apply(chosen.spec(), false);
+    const Config& config = chosen.config;
     const std::uint32_t ranks = arguments->overrides.ranks.value_or(config.pool.ranks.value_or(1));
     const std::uint32_t world = arguments->world != 0 ? arguments->world : ranks;
     if (world < ranks) {
@@ -62,7 +67,7 @@ void add_plan(CLI::App& app, Exit& exit) {
     const MemoryPlan memory = plan_memory(feeds, ranks, producers_of(config, arguments->overrides));
     nlohmann::ordered_json steps = nlohmann::ordered_json::array();
     for (const NodeFeed& feed : feeds) {
-      const Schedule schedule(feed.index.size(), feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,
+      const Schedule schedule(feed.ordinals, feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,
                               feed.spec.remainder);
       schedule.demand_steps();
       steps.push_back({{"feed", feed.spec.name},
@@ -74,6 +79,7 @@ void add_plan(CLI::App& app, Exit& exit) {
                        {"left_out", schedule.left_out()},
                        {"repeats", schedule.repeats()},
                        {"dataset_digest", feed.index.digest()}});
+      if (feed.spec.episodes) steps.back()["episodes"] = feed.ordinals;
     }
     const PinnedPlan pinned = plan_pinned(memory);
     const MemoryHeadroom room = memory_headroom();
@@ -92,9 +98,11 @@ void add_plan(CLI::App& app, Exit& exit) {
       for (const auto& feed : steps) {
         const auto number = [&](const char* key) { return feed[key].get<std::uint64_t>(); };
         write_line(fmt::format(
-            "feed {}: {} samples in {} classes, {} steps an epoch on {} rank(s) of batch {}{}{}",
-            feed["feed"].get<std::string>(), number("samples"), number("classes"), number("steps"), world,
-            number("batch_size"), number("left_out") == 0 ? "" : fmt::format(", {} left out", number("left_out")),
+            "feed {}: {}{} samples in {} classes, {} steps an epoch on {} rank(s) of batch {}{}{}",
+            feed["feed"].get<std::string>(),
+            feed.contains("episodes") ? fmt::format("{} episodes of ", number("episodes")) : "", number("samples"),
+            number("classes"), number("steps"), world, number("batch_size"),
+            number("left_out") == 0 ? "" : fmt::format(", {} left out", number("left_out")),
             number("repeats") == 0 ? "" : fmt::format(", {} rows of the last step repeated", number("repeats"))));
       }
       std::string text = to_text(memory);

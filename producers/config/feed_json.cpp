@@ -26,7 +26,10 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
-  if (spec.episodes) json["episodes"] = to_json(*spec.episodes);
+  if (spec.episodes) {
+    json["episodes"] = to_json(*spec.episodes);
+    json["episode_layout"] = to_word(spec.episode_layout);
+  }
   return json;
 }
 
@@ -54,7 +57,10 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.max_pixels = json.at("max_pixels").get<std::uint64_t>();
     spec.item_deadline_s = json.at("item_deadline_s").get<double>();
     spec.transform = json.at("transform");
-    if (json.contains("episodes")) spec.episodes = episode_spec_from_json(json.at("episodes"));
+    if (json.contains("episodes")) {
+      spec.episodes = episode_spec_from_json(json.at("episodes"));
+      spec.episode_layout = word_of<EpisodeLayout>(json, "episode_layout");
+    }
     return spec;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kInternal,

@@ -21,6 +21,8 @@ enum class OnError : std::uint8_t { kRaise, kReplace, kZero };
 enum class Shard : std::uint8_t { kRank, kNone };
 /// Who turns 8 bit pixels into the batch's element type, values and layout (ToDtype, Normalize, layout).
 enum class FinishBy : std::uint8_t { kProducer, kDevice };
+/// Whose order, names and element types the tensors of an episode have (docs/episodes.md).
+enum class EpisodeLayout : std::uint8_t { kFeedring, kTorchmeta, kLearn2learn, kEasyfsl };
 
 struct FeedSpec {
   std::string name;
@@ -43,6 +45,7 @@ struct FeedSpec {
   double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
   std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples
+  EpisodeLayout episode_layout = EpisodeLayout::kFeedring;
 };
 
 struct PoolSpec {

@@ -99,6 +99,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
     feed.episodes = read_episodes(feed.name, *episodes, folder, file);
     if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already
   }
+  read_episode_layout(table, source, feed, file);
   table.refuse_unknown_keys();
   if (data == nullptr) {
     fail_at(file, source.source(), "[feed." + feed.name + "] has no data: add data = \"path/to/images\"");

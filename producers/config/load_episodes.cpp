@@ -162,6 +162,35 @@ EpisodeSpec read_episodes(const std::string& feed, const toml::node& node, const
   return spec;
 }
 
+void read_episode_layout(TomlTable& table, const toml::table& feed_table, FeedSpec& feed, const std::string& file) {
+  table.read_word("episode_layout", feed.episode_layout);
+  const toml::node* node = feed_table.get("episode_layout");
+  const std::string title = "[feed." + feed.name + ']';
+  if (!feed.episodes) {
+    if (node != nullptr) fail_at(file, node->source(), title + " has an episode_layout and no episodes");
+    return;
+  }
+  if (feed.finish == FinishBy::kDevice) {
+    fail_at(file, feed_table.get("finish")->source(),
+            title +
+                " has episodes, which no device finishes: leave finish out, and take dtype = \"uint8\", which the "
+                "training turns into floats where it uses them");
+  }
+  if (feed.episode_layout == EpisodeLayout::kFeedring) return;
+  const EpisodeSpec& episodes = *feed.episodes;
+  if (!has_one_shape(episodes)) {
+    fail_at(file, node->source(),
+            title + " episode_layout: " + std::string(to_word(feed.episode_layout)) +
+                " knows no episodes of varying numbers, uneven queries or unlabelled samples: choose \"feedring\", "
+                "which has masks for them");
+  }
+  const bool says_dtype = feed_table.contains("dtype") ||
+                          std::any_of(feed.transform.begin(), feed.transform.end(),
+                                      [](const nlohmann::json& step) { return step.at("name") == "ToDtype"; });
+  if (!says_dtype) feed.dtype = Dtype::kFloat32;
+  if (!feed_table.contains("layout")) feed.layout = Layout::kNchw;
+}
+
 void refuse_leaks(const std::vector<FeedSpec>& feeds, const std::string& file) {
   const auto names_of = [](const FeedSpec& feed) {
     return std::set<std::string>(feed.episodes->only.begin(), feed.episodes->only.end());

@@ -36,6 +36,14 @@ struct Words<FinishBy> {
   static constexpr std::array<std::pair<std::string_view, FinishBy>, 2> kAll{
       {{"producer", FinishBy::kProducer}, {"device", FinishBy::kDevice}}};
 };
+template <>
+struct Words<EpisodeLayout> {
+  static constexpr std::array<std::pair<std::string_view, EpisodeLayout>, 4> kAll{
+      {{"feedring", EpisodeLayout::kFeedring},
+       {"torchmeta", EpisodeLayout::kTorchmeta},
+       {"learn2learn", EpisodeLayout::kLearn2learn},
+       {"easyfsl", EpisodeLayout::kEasyfsl}}};
+};
 /// Of images only: labels are int64, images never are.
 template <>
 struct Words<Dtype> {

@@ -61,6 +61,11 @@ std::optional<std::string> contradiction_in(const EpisodeSpec& spec) {
   return std::nullopt;
 }
 
+bool has_one_shape(const EpisodeSpec& spec) noexcept {
+  return spec.sizes == EpisodeSizes::kGiven && !spec.ways.varies() && !spec.shots.varies() && !spec.queries.varies() &&
+         spec.query_split == QuerySplit::kEven && spec.unlabelled == 0;
+}
+
 std::vector<std::uint32_t> weighted_queries(const EpisodeSpec& spec) {
   const std::size_t ways = spec.query_weights.size();
   const double sum = std::accumulate(spec.query_weights.begin(), spec.query_weights.end(), 0.0);

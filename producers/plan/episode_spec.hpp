@@ -81,6 +81,9 @@ struct EpisodeSpec {
 /// EpisodeSampler's to say.
 [[nodiscard]] std::optional<std::string> contradiction_in(const EpisodeSpec& spec);
 
+/// All episodes have the same numbers of classes, shots and queries, as many queries of each class, and nothing else.
+[[nodiscard]] bool has_one_shape(const EpisodeSpec& spec) noexcept;
+
 /// The weighted queries of each class: ways * queries in proportion to `query_weights`, one each at least, the rest by
 /// the largest remainder, ties to the earlier. Precondition: kWeighted, no contradiction.
 [[nodiscard]] std::vector<std::uint32_t> weighted_queries(const EpisodeSpec& spec);

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <vector>
 
 #include "producers/config/feed_spec.hpp"
 #include "producers/dataset/index.hpp"
 #include "producers/plan/plan.hpp"
+#include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/transform/pipeline.hpp"
 #include "runtime/contract.hpp"
@@ -25,6 +28,11 @@ class FeedContext {
   [[nodiscard]] const Index& index() const noexcept { return index_; }
   /// For the work loop alone: it keeps scratch memory.
   [[nodiscard]] Pipeline& pipeline() noexcept { return pipeline_; }
+  [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_.bytes_per_image(); }
+  /// Where the feed draws episodes; for the work loop alone. Empty: it delivers samples.
+  [[nodiscard]] std::optional<EpisodeFeed>& episodes() noexcept { return episodes_; }
+  /// Ordinals of an epoch.
+  [[nodiscard]] std::uint64_t ordinals() const noexcept { return episodes_ ? episodes_->per_epoch() : index_.size(); }
 
   /// Whether samples of this feed fit into the rows of a ring. Its header lies where a rank can write, and a producer
   /// that starts later reads it again. Throws Error(kRefused).
@@ -33,7 +41,11 @@ class FeedContext {
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
   [[nodiscard]] FileRequest file(std::uint64_t sample) const;
 
-  /// The plan of an epoch. Keeps the last two, because an epoch's end and the next one's start overlap in a ring.
+  /// The sample of a part of a row, as planned; nullopt for padding of an episode. For the work loop alone.
+  [[nodiscard]] std::optional<std::uint64_t> sample(const EpisodeKey& key, std::uint32_t part);
+
+  /// The plan of an epoch of samples. Keeps the last two, because an epoch's end and the next one's start overlap in a
+  /// ring.
   [[nodiscard]] const Plan& plan(std::uint64_t seed, std::uint64_t epoch);
 
  private:
@@ -46,6 +58,7 @@ class FeedContext {
   FeedSpec spec_;
   Index index_;
   Pipeline pipeline_;
+  std::optional<EpisodeFeed> episodes_;
   UniqueFd directory_;
   std::deque<Kept> plans_;
 };

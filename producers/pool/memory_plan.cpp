@@ -25,8 +25,8 @@ MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, 
   plan.total = plan.producer_bytes;
   for (const NodeFeed& feed : feeds) {
     const contract::RingShape shape = ring_shape_of(feed, producers, std::max(ranks, 1U));
-    plan.feeds.push_back(
-        {feed.spec.name, shape.bytes, size_of(feed.index_fd.get()), feed.spec.slots, feed.spec.batch_size});
+    plan.feeds.push_back({feed.spec.name, shape.bytes, size_of(feed.index_fd.get()), feed.spec.slots,
+                          feed.spec.batch_size, feed.spec.episodes.has_value()});
     plan.total += ranks * shape.bytes;
     // The supervisor, every producer and one rank map each ring.
     plan.page_table_bytes += ranks * ((producers + 2) * page_table_bytes(shape.bytes) + page_index_bytes(shape.bytes));
@@ -51,8 +51,9 @@ void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_li
 std::string to_text(const MemoryPlan& plan) {
   std::string text;
   for (const MemoryPlan::FeedPart& feed : plan.feeds) {
-    text += fmt::format("feed {}: {} rank(s) x {} ({} slots of {} samples), index {}\n", feed.name, plan.ranks,
-                        human_bytes(feed.ring_bytes), feed.slots, feed.batch_size, human_bytes(feed.index_bytes));
+    text += fmt::format("feed {}: {} rank(s) x {} ({} slots of {} {}), index {}\n", feed.name, plan.ranks,
+                        human_bytes(feed.ring_bytes), feed.slots, feed.batch_size,
+                        feed.episodes ? "episode(s)" : "samples", human_bytes(feed.index_bytes));
   }
   text += fmt::format("producers: {} x {} at most, page tables {}\n", plan.producers, human_bytes(kProducerBytes),
                       human_bytes(plan.page_table_bytes));

@@ -19,6 +19,7 @@ struct MemoryPlan {
     std::uint64_t index_bytes;
     std::uint32_t slots;
     std::uint32_t batch_size;
+    bool episodes = false;
   };
   std::vector<FeedPart> feeds;
   std::uint32_t ranks = 0;

@@ -11,6 +11,9 @@
 
 #include "producers/dataset/manifest.hpp"
 #include "producers/dataset/scan.hpp"
+#include "producers/plan/episode.hpp"
+#include "producers/pool/episode_classes.hpp"
+#include "producers/pool/episode_layout.hpp"
 #include "producers/transform/finish.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/memory_limits.hpp"
@@ -57,12 +60,15 @@ std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
   return finish.table();
 }
 
+// Episodes of an epoch; refuses data that cannot give what they shall have.
+std::uint64_t episodes_of(const FeedSpec& spec, const Index& index) {
+  const EpisodeSampler sampler(*spec.episodes, episode_classes(index), spec.seed);
+  for (const std::string& name : sampler.pool().skipped())
+    spdlog::warn("feed '{}': class \"{}\" has too few samples for an episode and is left out", spec.name, name);
+  return sampler.tasks_per_epoch();
+}
+
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
-  if (spec.episodes) {
-    throw Error(ErrorKind::kUsage, fmt::format("feed '{}' has episodes, which a pool does not deliver yet: `feedring "
-                                               "dump` lists them; take [feed.{}.episodes] out to be fed samples",
-                                               spec.name, spec.name));
-  }
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
@@ -73,12 +79,14 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
   demand_index_memory(spec, index_bytes(scan));
   UniqueFd fd = build_index(scan);
   Index index = Index::attach(fd.get());
+  const std::uint64_t ordinals = spec.episodes ? episodes_of(spec, index) : index.size();
   return {std::move(resolved),
           std::move(fd),
           std::move(index),
           spec_hash_of(spec),
           static_cast<std::uint32_t>(chain.output_size().height),
           static_cast<std::uint32_t>(chain.output_size().width),
+          ordinals,
           finish,
           std::move(asked)};
 }
@@ -127,6 +135,13 @@ std::uint32_t tasks_of_slot(std::uint32_t producers, std::uint32_t rings, std::u
 }
 
 contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers, std::uint32_t ranks) {
+  if (feed.spec.episodes) {
+    const EpisodePlaces places(*feed.spec.episodes, feed.spec.episode_layout);
+    const std::uint64_t images = std::uint64_t{feed.spec.batch_size} * places.parts();
+    const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(images, contract::kMaxTasks));
+    return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, most), feed.spec.batch_size,
+                        places.tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout), places.parts());
+  }
   return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
                       image_feed_tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout));
 }

@@ -21,6 +21,7 @@ struct NodeFeed {
   std::string spec_hash;  ///< covers sampler and transform; never batch size, slots, remainder, layout or device
   std::uint32_t height = 0;
   std::uint32_t width = 0;
+  std::uint64_t ordinals = 0;  ///< of an epoch: samples, or episodes
   /// Set where the rank's device finishes batches: `spec` is then what is left for producers, 8 bit interleaved RGB.
   std::optional<FinishTable> finish = std::nullopt;
   FeedSpec asked = {};  ///< what the configuration says, for ranks

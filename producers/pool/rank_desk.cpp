@@ -108,6 +108,7 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
   attached.reply = {{"ok", true},
                     {"feed", to_json(node_feed.asked)},
                     {"samples", node_feed.index.size()},
+                    {"ordinals", node_feed.ordinals},
                     {"classes", node_feed.index.classes()},
                     {"digest", node_feed.index.digest()},
                     {"spec_hash", node_feed.spec_hash},

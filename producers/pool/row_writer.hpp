@@ -1,65 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample of a plan becomes one row of a slot: file, pixels, label; or what the feed's policy makes of a failure.
+// One sample of a plan becomes one row of a slot: pixels, label, ids, flags.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
-
-#include "producers/decode/decoder.hpp"
-#include "producers/pool/feed_context.hpp"
-#include "runtime/contract.hpp"
-#include "runtime/ring.hpp"
+#include "producers/pool/image_writer.hpp"
+#include "runtime/ring_segment.hpp"
 
 namespace feedring {
 
-/// One row of one turn of a slot. A producer that dies within a task leaves its rows to be done, and their failures to
-/// be reported, once more: by this the supervisor knows a report that it has heard.
-struct WorkPlace {
-  std::uint32_t ring;  ///< in the order in which every producer is told of them
-  std::uint32_t slot;
-  std::uint32_t turn;
-  std::uint32_t row;
-};
-
-/// A failed sample, for the list of failures and for the rank that raises.
-struct Failure {
-  std::uint32_t feed;
-  std::uint64_t epoch;
-  std::uint64_t ordinal;
-  std::uint64_t sample;
-  std::string reason;
-  contract::RowStatus outcome;  ///< what the policy made of it
-  WorkPlace place;
-};
-
-/// Where a row goes and which ordinal of which epoch it is.
-struct RowTask {
-  std::byte* payload;  ///< of the slot
-  WorkPlace place;
-  std::uint64_t seed;
-  std::uint64_t epoch;
-  std::uint64_t ordinal;
-  bool valid;  ///< false: a repeat that fills a short step
-};
-
 class RowWriter {
  public:
-  /// `in_hand` is this producer's block; `on_failure` is called for every failed sample.
-  RowWriter(Reader& reader, contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
-            std::function<void(const Failure&)> on_failure);
+  explicit RowWriter(ImageWriter& images) : images_(images) {}
 
   /// Writes every tensor of the row: exactly its own bytes. Returns its status.
   contract::RowStatus write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task);
 
  private:
-  Fault make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::uint8_t* out);
-
-  Reader& reader_;
-  contract::PoolHeader<std::atomic>& pool_;
-  contract::InHand<std::atomic>& in_hand_;
-  std::function<void(const Failure&)> on_failure_;
-  Decoder decoder_;
+  ImageWriter& images_;
 };
 
 }  // namespace feedring

@@ -18,12 +18,14 @@ Worker::Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>
     : identity_(identity),
       pool_(pool),
       block_(pool.producer[identity.claimant - 1]),
-      writer_(reader_, pool, block_.in_hand,
+      images_(reader_, pool, block_.in_hand,
               [this](const Failure& failure) {
                 ++failed_;
-                last_reason_ = failure.reason;
+                last_failure_ = failure;
                 failures_(failure);
               }),
+      rows_(images_),
+      episodes_(images_),
       failures_(std::move(failures)) {
   // A successor counts on where its predecessor died.
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -112,38 +114,46 @@ void Worker::do_task(const SlotChoice& choice, std::uint32_t task) {
 
 void Worker::write_rows(const SlotChoice& choice, std::uint32_t task, const Want& want) {
   const Ring<>& ring = rings_[choice.ring];
+  const contract::RingShape& shape = ring.shape();
   FeedContext& feed = *held_[choice.ring].feed;
   const Share share{want.first, want.valid};
-  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
-  for (std::uint32_t row = begin; row < end; ++row) {
+  const auto [begin, end] = contract::rows_of_task(task, shape.tasks, contract::units_of(shape));
+  for (std::uint32_t unit = begin; unit < end; ++unit) {
     if (ring.stale(want.plan)) {
-      const contract::TensorEntry* status = find_tensor(ring.shape(), "status");
-      std::memset(ring.payload(choice.slot) + status->offset + row, static_cast<int>(RowStatus::kCancelled), end - row);
+      const contract::TensorEntry* status = find_tensor(shape, "status");
+      std::memset(ring.payload(choice.slot) + status->offset + unit, static_cast<int>(RowStatus::kCancelled),
+                  end - unit);
       return;
     }
-    const std::uint64_t ordinal = ordinal_of_row(share, row, feed.index().size());
-    const WorkPlace place{choice.ring, choice.slot, choice.word.turn, row};
-    const RowStatus outcome = writer_.write(
-        feed, ring.shape(), {ring.payload(choice.slot), place, want.seed, want.epoch, ordinal, row < want.valid});
+    const std::uint32_t row = unit / shape.parts;
+    const RowTask what{.payload = ring.payload(choice.slot),
+                       .place = {choice.ring, choice.slot, choice.word.turn, unit},
+                       .seed = want.seed,
+                       .epoch = want.epoch,
+                       .ordinal = ordinal_of_row(share, row, feed.ordinals()),
+                       .valid = row < want.valid};
+    const RowStatus outcome = feed.episodes() ? episodes_.write(feed, shape, what) : rows_.write(feed, shape, what);
     ++samples_;
-    if (outcome == RowStatus::kFailed) {
-      contract::FailureRecord& record = ring.failure(choice.slot, task);
-      if (record.length == 0) {
-        const std::uint64_t sample = feed.plan(want.seed, want.epoch).sample(ordinal);
-        const std::string text = std::string(feed.index().path(sample)) + " (sample " + std::to_string(sample) + ", " +
-                                 std::to_string(feed.index().bytes(sample)) + " bytes): " + last_reason_;
-        record.row = row;
-        record.length = static_cast<std::uint32_t>(std::min(text.size(), sizeof record.text));
-        std::memcpy(record.text, text.data(), record.length);
-      }
-    }
+    if (outcome == RowStatus::kFailed && what.valid) record_failure(choice, task, feed);
   }
+}
+
+// The first one of a task is what the rank that raises tells.
+void Worker::record_failure(const SlotChoice& choice, std::uint32_t task, const FeedContext& feed) {
+  contract::FailureRecord& record = rings_[choice.ring].failure(choice.slot, task);
+  if (record.length != 0) return;
+  const std::uint64_t sample = last_failure_.sample;
+  const std::string text = std::string(feed.index().path(sample)) + " (sample " + std::to_string(sample) + ", " +
+                           std::to_string(feed.index().bytes(sample)) + " bytes): " + last_failure_.reason;
+  record.row = last_failure_.place.row;
+  record.length = static_cast<std::uint32_t>(std::min(text.size(), sizeof record.text));
+  std::memcpy(record.text, text.data(), record.length);
 }
 
 // Every row failed, for a reason that is not in a file.
 void Worker::fail_task(const SlotChoice& choice, std::uint32_t task, const std::string& why) {
   const Ring<>& ring = rings_[choice.ring];
-  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
+  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, contract::units_of(ring.shape()));
   const contract::TensorEntry* status = find_tensor(ring.shape(), "status");
   std::memset(ring.payload(choice.slot) + status->offset + begin, static_cast<int>(RowStatus::kFailed), end - begin);
   contract::FailureRecord& record = ring.failure(choice.slot, task);
@@ -153,7 +163,7 @@ void Worker::fail_task(const SlotChoice& choice, std::uint32_t task, const std::
 }
 
 bool Worker::sane(const Ring<>& ring, const FeedContext& feed, const Want& want) const {
-  const std::uint64_t samples = feed.index().size();
+  const std::uint64_t samples = feed.ordinals();
   return want.rows == ring.shape().rows && want.valid <= want.rows && want.first <= samples &&
          want.valid <= samples - want.first;
 }
@@ -181,10 +191,12 @@ void Worker::list_files(const SlotChoice& choice, std::uint32_t task) {
   FeedContext& feed = *held_[choice.ring].feed;
   const Want want = ring.ticket(choice.slot);
   if (!sane(ring, feed, want)) return;
-  const Plan& plan = feed.plan(want.seed, want.epoch);
-  const auto [begin, end] = contract::rows_of_task(task, ring.shape().tasks, ring.shape().rows);
-  for (std::uint32_t row = begin; row < end; ++row) {
-    soon_.push_back(feed.file(plan.sample(ordinal_of_row({want.first, want.valid}, row, feed.index().size()))));
+  const contract::RingShape& shape = ring.shape();
+  const auto [begin, end] = contract::rows_of_task(task, shape.tasks, contract::units_of(shape));
+  for (std::uint32_t unit = begin; unit < end; ++unit) {
+    const std::uint64_t ordinal = ordinal_of_row({want.first, want.valid}, unit / shape.parts, feed.ordinals());
+    if (const auto sample = feed.sample({want.seed, want.epoch, ordinal}, unit % shape.parts))
+      soon_.push_back(feed.file(*sample));
   }
 }
 

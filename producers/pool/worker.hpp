@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "producers/pool/chooser.hpp"
+#include "producers/pool/episode_writer.hpp"
 #include "producers/pool/feed_context.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/pool/row_writer.hpp"
@@ -58,6 +59,7 @@ class Worker {
   void do_task(const SlotChoice& choice, std::uint32_t task);
   void fail_task(const SlotChoice& choice, std::uint32_t task, const std::string& why);
   void write_rows(const SlotChoice& choice, std::uint32_t task, const Want& want);
+  void record_failure(const SlotChoice& choice, std::uint32_t task, const FeedContext& feed);
   void read_ahead(const SlotChoice& choice, std::uint32_t task);
   void list_files(const SlotChoice& choice, std::uint32_t task);
   [[nodiscard]] bool sane(const Ring<>& ring, const FeedContext& feed, const Want& want) const;
@@ -67,12 +69,14 @@ class Worker {
   contract::PoolHeader<std::atomic>& pool_;
   contract::ProducerBlock<std::atomic>& block_;
   Reader reader_;
-  RowWriter writer_;
+  ImageWriter images_;
+  RowWriter rows_;
+  EpisodeWriter episodes_;
   std::function<void(const Failure&)> failures_;
   std::vector<Ring<>> rings_;  // parallel to held_
   std::vector<Held> held_;
   moodycamel::ConcurrentQueue<RingArrival> arrivals_;
-  std::string last_reason_;  // of the row just written, for the task's failure record
+  Failure last_failure_{};  // of the row just written, for the task's failure record
   std::vector<FileRequest> soon_;
   bool woken_ = false;  // this loop just woke up: it passes the wake-up on if work is left
   std::uint64_t samples_ = 0;

@@ -70,17 +70,31 @@ Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout) : chain_(std::move(c
 }
 
 Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
-                    std::uint8_t* out) {
+                    std::uint8_t* out, std::optional<ClassAugment> turned) {
   ImageInfo info;
   if (Fault fault = decoder.probe(bytes, max_pixels, info)) return fault;
-  if (Fault fault = chain_.draw(info.size, random, choices_)) return fault;
-  geometry_.start(info.size);
+  const Size size = turned ? turned_size(info.size, *turned) : info.size;
+  if (Fault fault = chain_.draw(size, random, choices_)) return fault;
+  geometry_.start(size);
   geometry_.apply(choices_);
   if (Fault fault = geometry_.finish(max_pixels)) return fault;
-  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
-  if (finish_.is_plain()) return renderer_.render(bytes, info, decoder, geometry_, out, row);
-  if (Fault fault = renderer_.render(bytes, info, decoder, geometry_, pixels_.data(), row)) return fault;
+  if (finish_.is_plain()) return render(bytes, info, decoder, turned, out);
+  if (Fault fault = render(bytes, info, decoder, turned, pixels_.data())) return fault;
   finish_.run(pixels_.data(), out);
+  return std::nullopt;
+}
+
+Fault Pipeline::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+                       std::optional<ClassAugment> turned, std::uint8_t* out) {
+  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
+  if (!turned) return renderer_.render(bytes, info, decoder, geometry_, out, row);
+  RgbView whole;
+  if (Fault fault = decoder.decode(bytes, info, {0, 0, info.size.width, info.size.height}, whole)) return fault;
+  RgbView image = turn(whole, *turned, turned_);
+  const Box need = geometry_.stages().front().need;
+  image.data += static_cast<std::size_t>(need.y) * image.stride + static_cast<std::size_t>(need.x) * 3;
+  image.size = {need.width, need.height};
+  renderer_.render(image, geometry_, out, row);
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "producers/transform/geometry.hpp"
 #include "producers/transform/resample.hpp"
 #include "producers/transform/transform.hpp"
+#include "producers/transform/turn.hpp"
 
 namespace feedring {
 
@@ -41,16 +43,20 @@ class Pipeline {
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return finish_.bytes_per_image(); }
 
   /// Writes exactly bytes_per_image() bytes at `out`, which is aligned for the dtype. On a fault they are undefined.
-  /// `random` is the ordinal's stream for augmentation.
+  /// `random` is the ordinal's stream for augmentation. `turned`: before all else, the image is turned so.
   Fault run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
-            std::uint8_t* out);
+            std::uint8_t* out, std::optional<ClassAugment> turned = std::nullopt);
 
  private:
+  Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+               std::optional<ClassAugment> turned, std::uint8_t* out);
+
   Chain chain_;
   Finish finish_;
   Choices choices_;
   Geometry geometry_;
   Renderer renderer_;
+  std::vector<std::uint8_t> turned_;  ///< the whole image, turned
   std::vector<std::uint8_t> pixels_;  ///< the last stage's result where the slot holds other than uint8 NHWC
 };
 

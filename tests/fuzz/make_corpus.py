@@ -146,7 +146,7 @@ FEED = {"name": "train", "data": "/data", "batch_size": 4, "slots": 3, "seed": 5
         "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "nhwc", "repeat": True,
         "auto_epoch": True, "shard": "rank", "max_pixels": 1000, "item_deadline_s": 30.0,
         "transform": [{"name": "RandomResizedCrop", "size": 8}, {"name": "RandomHorizontalFlip"}]}
-REPLY = {"ok": True, "feed": FEED, "samples": 23, "classes": 7, "digest": "d1", "spec_hash": "5e", "restarted": False}
+REPLY = {"ok": True, "feed": FEED, "samples": 23, "ordinals": 23, "classes": 7, "digest": "d1", "spec_hash": "5e", "restarted": False}
 STATE = {"version": 1, "seed": 5, "epoch": 2, "next_ordinal": 8, "spec_hash": "5e", "dataset_digest": "d1", "G": 12}
 FAILURE = {"op": "failure", "feed": "train", "epoch": 1, "ordinal": 2, "index": 3, "path": "a/1.jpg", "bytes": 10,
            "reason": "truncated", "outcome": 2, "ring": 0, "slot": 1, "turn": 2, "row": 3}

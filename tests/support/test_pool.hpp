@@ -162,6 +162,7 @@ class TestPool {
               {"auto_epoch", setting.auto_epoch},
               {"shard", setting.shard}}},
             {"samples", setting.samples},
+            {"ordinals", setting.samples},
             {"classes", 7},
             {"digest", "d1"},
             {"spec_hash", "5e"},

@@ -218,6 +218,25 @@ TEST(Check, JudgesTheFixtures) {
   EXPECT_EQ(files.at("zero.jpg")["reason"], "skipped: empty file");
 }
 
+TEST(Check, SaysBeforehandWhatEpisodesWouldLack) {
+  const DatasetFiles files;
+  for (const char* name : {"data/a/1.jpg", "data/a/2.jpg", "data/a/3.jpg", "data/b/1.jpg", "data/b/2.jpg"})
+    files.text(name, jpeg(8, 8));
+  const std::string data = (files.root() / "data").native();
+  EXPECT_EQ(run_command({"check", data, "--ways", "2", "--shots", "1", "--queries", "1"}).code, 0);
+  const Finished small = run_command({"check", data, "--ways", "2", "--shots", "1", "--queries", "2"});
+  EXPECT_EQ(small.code, 3);
+  EXPECT_THAT(small.err, HasSubstr("\"b\" (2)"));
+  files.text("feed.toml",
+             "[feed.train]\ndata = \"data\"\nepisodes = { ways = 2, shots = 2, queries = 1 }\n"
+             "[feed.flat]\ndata = \"data\"\n");
+  const std::string config = (files.root() / "feed.toml").native();
+  EXPECT_EQ(run_command({"check", "-c", config}).code, 3);
+  const Finished flat = run_command({"check", "-c", config, "--feed", "flat", "--json"});
+  EXPECT_EQ(flat.code, 0) << flat.err;
+  EXPECT_EQ(flat.lines().back()["summary"]["ok"], 5);
+}
+
 // The manifest says what Pillow 9 and libjpeg-turbo 2 made of each file; what both call valid must decode here.
 TEST(Check, SurvivesTheNastyFiles) {
   FEEDRING_NEEDS_SHARED_DATA(data);

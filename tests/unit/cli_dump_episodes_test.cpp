@@ -148,13 +148,5 @@ TEST_F(DumpEpisodes, SaysWhatCannotBeHad) {
   EXPECT_EQ(dump({"--episodes", "0"}).code, 2);
 }
 
-// Until a pool delivers episodes, it must not deliver something else in their place.
-TEST_F(DumpEpisodes, IsAllThatAFeedOfEpisodesCanBeUsedForYet) {
-  files_.text("feed.toml", "[feed.train]\ndata = \".\"\nepisodes = { ways = 2, queries = 1 }\n");
-  const Finished finished = run_command({"plan", "-c", (files_.root() / "feed.toml").native()});
-  EXPECT_EQ(finished.code, 2);
-  EXPECT_THAT(finished.err, HasSubstr("a pool does not deliver yet"));
-}
-
 }  // namespace
 }  // namespace feedring

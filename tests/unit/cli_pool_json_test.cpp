@@ -203,6 +203,34 @@ TEST_F(PoolJson, PutsProducersNearTheGpuOfTheirRank) {
   EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
 }
 
+TEST_F(PoolJson, OfEpisodesSaysHowManyAndIsTheSameStreamForAnyRanks) {
+  const std::string data = (files_.root() / "data").native();
+  const std::vector<std::string> sizes = {"--ways", "2", "--shots", "1", "--queries", "2", "--episodes", "8"};
+  const auto run = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.begin() + 1, data);
+    words.insert(words.end(), sizes.begin(), sizes.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const json plan = line_of(run({"plan"}, {"--ranks", "3", "--json"}));
+  expect_strict(test::schema_of("plan"), plan, {"/steps/0/episodes", "/pinned/note"});
+  EXPECT_EQ(plan["steps"][0]["episodes"], 8);
+  EXPECT_EQ(plan["steps"][0]["samples"], 12);
+  EXPECT_EQ(plan["steps"][0]["steps"], 2) << "8 episodes for 3 ranks";
+  EXPECT_EQ(plan["steps"][0]["left_out"], 2);
+
+  const json schema = test::schema_of("bench");
+  const std::vector<std::string> small = {"--size", "8", "--producers", "2", "--epochs", "2", "--json"};
+  const json one = line_of(run({"bench", "--ranks", "1", "--batch-size", "4"}, small));
+  expect_strict(schema, one, {"/episodes", "/episodes_per_s"});
+  EXPECT_EQ(one["episodes"], 2 * 8 - 4) << "but those of the first batch";
+  EXPECT_EQ(one["images"], (2 * 8 - 4) * 6) << "2 classes of 1 shot and 2 queries";
+  EXPECT_GT(one["episodes_per_s"], 0);
+  const json four = line_of(run({"bench", "--ranks", "4", "--batch-size", "1"}, small));
+  EXPECT_EQ(four["digest"], one["digest"]);
+  EXPECT_NE(one["digest"][0], one["digest"][1]) << "another epoch, other episodes";
+}
+
 TEST_F(PoolJson, OfABenchIsAsItsSchemaSays) {
   const json schema = test::schema_of("bench");
   const json timed = line_of(run_command({"bench", "-c", config(), "--producers", "1", "--seconds", "0.3", "--json"}));

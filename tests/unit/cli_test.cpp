@@ -53,7 +53,7 @@ TEST(Command, NamesWhatIsWrongWithItsArguments) {
   expect_complaint(run_command({}), 2, "feedring --help");
   expect_complaint(run_command({"chek"}), 2, "no command \"chek\"; did you mean \"check\"?");
   expect_complaint(run_command({"zzz"}), 2, "no command \"zzz\"");
-  expect_complaint(run_command({"check"}), 2, "DIR|FILE is required");
+  expect_complaint(run_command({"check"}), 2, "no feed is given");
   expect_complaint(run_command({"check", ".", "--jason"}), 2, "--jason");
   expect_complaint(run_command({"dump", ".", "--batch-size", "0"}), 2, "--batch-size");
   expect_complaint(run_command({"dump", ".", "--batch-size", "-1"}), 2, "-1");

@@ -55,6 +55,35 @@ TEST_F(EpisodesTable, HasDefaultsForEverything) {
   EXPECT_FALSE(spec.fixed);
 }
 
+TEST_F(EpisodesTable, OtherLibrariesLayoutsHaveTheirElementsUnlessTheFileSaysOthers) {
+  const auto feed = [&](const std::string& keys) {
+    return load("[feed.train]\ndata = \".\"\nepisodes = {}\n" + keys).feeds.at(0);
+  };
+  EXPECT_EQ(feed("").episode_layout, EpisodeLayout::kFeedring);
+  EXPECT_EQ(feed("").dtype, Dtype::kUint8);
+  EXPECT_EQ(feed("").layout, Layout::kNhwc);
+  const FeedSpec torchmeta = feed("episode_layout = \"torchmeta\"");
+  EXPECT_EQ(torchmeta.episode_layout, EpisodeLayout::kTorchmeta);
+  EXPECT_EQ(torchmeta.dtype, Dtype::kFloat32);
+  EXPECT_EQ(torchmeta.layout, Layout::kNchw);
+  EXPECT_EQ(feed("episode_layout = \"easyfsl\"\ndtype = \"uint8\"\nlayout = \"NHWC\"").dtype, Dtype::kUint8);
+  EXPECT_EQ(feed("episode_layout = \"learn2learn\"\ntransform = [ { name = \"ToDtype\", dtype = \"float16\" } ]").dtype,
+            Dtype::kUint8)
+      << "the transform says it";
+  EXPECT_EQ(feed_spec_from_json(to_json(torchmeta)).episode_layout, EpisodeLayout::kTorchmeta);
+}
+
+TEST_F(EpisodesTable, ALayoutOfAnotherLibraryIsRefusedForWhatItHasNoPlaceFor) {
+  const std::string head = "[feed.train]\ndata = \".\"\nepisode_layout = \"easyfsl\"\n";
+  EXPECT_THAT(error_of(head + "[feed.train.episodes]\nways = [2, 5]\n"),
+              HasSubstr("feed.toml:3: [feed.train] episode_layout: easyfsl knows no episodes of varying numbers"));
+  EXPECT_NE(error_of(head + "[feed.train.episodes]\nunlabelled = 2\n"), "");
+  EXPECT_NE(error_of(head + "[feed.train.episodes]\nquery_split = \"uniform\"\n"), "");
+  EXPECT_THAT(error_of(head), HasSubstr("has an episode_layout and no episodes"));
+  EXPECT_THAT(error_of("[feed.train]\ndata = \".\"\nfinish = \"device\"\nepisodes = {}\n"),
+              HasSubstr("feed.toml:3: [feed.train] has episodes, which no device finishes"));
+}
+
 constexpr const char* kEveryKey = R"(
 ways = [2, 3]
 shots = 4

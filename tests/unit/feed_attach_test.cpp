@@ -108,7 +108,7 @@ TEST(Attach, WithoutAPoolAndAConfigurationSaysWhatToDo) {
 }
 
 TEST(Attach, RefusesAnAnswerThatItDoesNotUnderstand) {
-  for (const char* key : {"samples", "digest", "spec_hash", "feed"}) {
+  for (const char* key : {"samples", "ordinals", "digest", "spec_hash", "feed"}) {
     TestPool pool;
     pool.reply.erase(key);
     const Error error = error_of([&] { (void)Feed::attach(pool.options()); });
@@ -170,7 +170,7 @@ TEST(Attach, RefusesSegmentsThatAreNotWhatTheyShouldBe) {
 TEST(Attach, ReportsAScheduleWithoutASteps) {
   TestPool pool;
   pool.reply["feed"]["remainder"] = "drop";
-  pool.reply["samples"] = 3;
+  pool.reply["ordinals"] = 3;
   EXPECT_EQ(error_of([&] { (void)Feed::attach(pool.options()); }).kind(), ErrorKind::kUsage);
 }
 

@@ -119,6 +119,7 @@ class Feed {
   [[nodiscard]] std::uint64_t steps_per_epoch() const;
   [[nodiscard]] std::uint32_t batch_size() const;  ///< of this rank
   [[nodiscard]] std::uint64_t samples() const;     ///< of the data set
+  [[nodiscard]] std::uint64_t ordinals() const;    ///< of an epoch, over all ranks: samples, or episodes
   [[nodiscard]] std::uint64_t classes() const;
   [[nodiscard]] std::uint32_t rank() const;
   [[nodiscard]] std::uint32_t world_size() const;
