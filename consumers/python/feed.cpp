@@ -235,6 +235,7 @@ void bind_feed(nb::module_& module) {
       .def_prop_ro("steps_per_epoch", [](const PyFeed& self) { return self.feed().steps_per_epoch(); })
       .def_prop_ro("batch_size", [](const PyFeed& self) { return self.feed().batch_size(); })
       .def_prop_ro("samples", [](const PyFeed& self) { return self.feed().samples(); })
+      .def_prop_ro("ordinals", [](const PyFeed& self) { return self.feed().ordinals(); })
       .def_prop_ro("classes", [](const PyFeed& self) { return self.feed().classes(); })
       .def_prop_ro("rank", [](const PyFeed& self) { return self.feed().rank(); })
       .def_prop_ro("world_size", [](const PyFeed& self) { return self.feed().world_size(); })

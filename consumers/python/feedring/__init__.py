@@ -13,9 +13,10 @@ Needs neither torch nor NumPy to be imported; batches are torch tensors where to
 
 from ._command import command, main
 from ._core import __version__
+from .episodes import EpisodeLoader
 from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
                      PoolGoneError, RefusedError, UsageError)
 from .loader import Loader
 
-__all__ = ["DataError", "DeadlineError", "Error", "ForkedError", "HeldError", "InternalError", "Loader",
-           "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "UsageError", "__version__", "command", "main"]
+__all__ = ["DataError", "DeadlineError", "EpisodeLoader", "Error", "ForkedError", "HeldError", "InternalError",
+           "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "UsageError", "__version__", "command", "main"]

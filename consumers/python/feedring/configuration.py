@@ -9,7 +9,7 @@ import os
 from .errors import UsageError
 
 # What `feedring run --data DIR` runs, too.
-_FOLDER_TRANSFORM = [{"name": "RandomResizedCrop", "size": 224}, {"name": "RandomHorizontalFlip"}]
+FOLDER_TRANSFORM = [{"name": "RandomResizedCrop", "size": 224}, {"name": "RandomHorizontalFlip"}]
 
 
 class Source:
@@ -17,10 +17,11 @@ class Source:
 
     `said` holds the keys of the feed's table that the user gave, by argument or file: a pool that somebody else started
     must agree with them. `whole` is the configuration to start a pool from, None where the file at `path` is that as it
-    stands; without either, somebody else's pool is meant.
+    stands; without either, somebody else's pool is meant. `folder_transform` is that of a plain folder.
     """
 
-    def __init__(self, name: str | None, feed: str, given: dict) -> None:
+    def __init__(self, name: str | None, feed: str, given: dict,
+                 folder_transform: list[dict] = FOLDER_TRANSFORM) -> None:
         self.feed = feed
         self.said = dict(given)
         self.path: str | None = None
@@ -36,7 +37,7 @@ class Source:
             self._read(given)
         else:
             self.said["data"] = path
-            table = {"data": path, "transform": _FOLDER_TRANSFORM, "remainder": "pad", **given}
+            table = {"data": path, "transform": folder_transform, "remainder": "pad", **given}
             self._document = {"feed": {feed: table}}
             self._changed = True
 
@@ -53,8 +54,13 @@ class Source:
             raise UsageError(f"{self.path} describes no feed '{self.feed}'; it describes: {known}")
         for each in feeds.values():
             _make_absolute(each, "data", self.path)
+            if isinstance(each, dict):
+                _make_absolute(each.get("episodes"), "only", self.path)
         _make_absolute(self._document.get("pool"), "failures", self.path)
+        written = table.get("episodes")
         table.update(given)
+        if isinstance(written, dict) and "episodes" in given:
+            table["episodes"] = {**written, **given["episodes"]}
         self.said = dict(table)
         self._changed = bool(given)
 
@@ -120,11 +126,25 @@ def contradictions(said: dict, running: dict) -> list[str]:
             same = os.path.realpath(value) == os.path.realpath(here)
         elif key == "transform":
             same = [_plain(step) for step in value] == [_plain(step) for step in here]
+        elif key == "episodes":
+            found += [f"episodes.{phrase}" for phrase in contradictions(_spelled_out(value), here)]
+            continue
         else:
             same = value == here
         if not same:
             found.append(f"{key} is {_value(here)} there and {_value(value)} here")
     return found
+
+
+def _spelled_out(episodes: dict) -> dict:
+    """As a feed describes its episodes: numbers are pairs. What a feed says in another form is left out."""
+    plain = {}
+    for key, value in episodes.items():
+        if key in ("ways", "shots", "queries"):
+            plain[key] = list(value) if isinstance(value, (list, tuple)) else [value, value]
+        elif isinstance(value, (bool, int, str)) and key != "only":
+            plain[key] = value
+    return plain
 
 
 def _plain(step: dict) -> dict:

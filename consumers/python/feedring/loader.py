@@ -8,7 +8,7 @@ import os
 from . import _core
 from .accumulation import Groups
 from .arguments import refuse_what_cannot_be_done, table_of, whole_number
-from .configuration import ConfigurationFile, Source, contradictions
+from .configuration import FOLDER_TRANSFORM, ConfigurationFile, Source, contradictions
 from .devices import cuda_name, current_stream, load_torchs_runtime
 from .errors import ForkedError, RefusedError, UsageError
 from .facades import BatchSampler, Samples
@@ -96,6 +96,7 @@ class Loader:
         given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform,
                          on_error=on_error, slots=slots, num_workers=num_workers, prefetch_factor=prefetch_factor,
                          persistent_workers=persistent_workers)
+        given.update(self._table())
         if source is not None:
             try:
                 source = os.fsdecode(source)
@@ -105,7 +106,7 @@ class Loader:
         self.num_workers = num_workers
         self.pin_memory = bool(pin_memory)
         self.timeout = timeout
-        self._source = Source(source, feed, given)
+        self._source = Source(source, feed, given, self._folder_transform)
         self._who = {"rank": whole_number("rank", rank, 0), "world_size": whole_number("world_size", world_size, 1),
                      "local_rank": whole_number("local_rank", local_rank, 0),
                      "local_world_size": whole_number("local_world_size", local_world_size, 1)}
@@ -122,6 +123,14 @@ class Loader:
         self._turn = 0  # of the iterator that is live
         self._warned = False
         self._groups = Groups(whole_number("accumulate", accumulate, 1) or 1)
+
+    # What kinds of loaders differ in.
+
+    _folder_transform = FOLDER_TRANSFORM  # of a plain folder
+
+    def _table(self) -> dict:
+        """Further keys of the feed's table in the configuration."""
+        return {}
 
     # Attaching.
 
