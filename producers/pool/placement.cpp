@@ -54,11 +54,26 @@ std::optional<std::vector<Gpu>> visible(const std::vector<Gpu>& all, const char*
   return seen;
 }
 
+// hwloc without its plugins: they would open OpenCL, CUDA and displays in this process, and all that is asked of it is
+// in /sys. Its own switch is a variable of the environment, read at the first use.
+bool init_without_plugins(hwloc_topology_t* topology) {
+  constexpr const char* kPlugins = "HWLOC_PLUGINS_PATH";
+  const char* before = std::getenv(kPlugins);
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv(kPlugins, "/nonexistent", 1);
+  const bool done = hwloc_topology_init(topology) == 0;
+  if (before != nullptr)
+    ::setenv(kPlugins, kept.c_str(), 1);
+  else
+    ::unsetenv(kPlugins);
+  return done;
+}
+
 }  // namespace
 
 Placement::Placement() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) {
+  if (!init_without_plugins(&topology)) {
     why_not_ = "hwloc does not start";
     return;
   }

@@ -4,9 +4,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -71,6 +75,29 @@ TEST(Placement, SaysWhyNothingIsPlaced) {
   }
   const test::Environment missing("HWLOC_XMLFILE", "/nowhere.xml");
   EXPECT_FALSE(Placement().node_of_rank(0));
+}
+
+// Plugins open OpenCL, CUDA and displays.
+TEST(Placement, LoadsNoPluginOfHwloc) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("feedring-plugins-{}", ::getpid());
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "hwloc_probe.so") << "no library\n";
+  const test::Environment path("HWLOC_PLUGINS_PATH", folder.string());
+  const test::Environment verbose("HWLOC_PLUGINS_VERBOSE", "1");
+  const auto said = [](const auto& action) {
+    testing::internal::CaptureStderr();
+    action();
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said([] { (void)Placement(); }).find("probe"), std::string::npos);
+  EXPECT_EQ(std::getenv("HWLOC_PLUGINS_PATH"), folder.string()) << "commands that are started get it as it was";
+  const std::string otherwise = said([] {
+    hwloc_topology_t topology = nullptr;
+    hwloc_topology_init(&topology);
+    hwloc_topology_destroy(topology);
+  });
+  EXPECT_NE(otherwise.find("probe"), std::string::npos) << otherwise;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Placement, KeepsAProcessOnTheCoresOfANode) {
