@@ -10,7 +10,9 @@
 #include <chrono>
 #include <feedring/error.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
+#include <variant>
 
 #include "producers/cli/canary.hpp"
 #include "producers/cli/launcher.hpp"
@@ -31,14 +33,35 @@ std::string address_of_job() {
   return pool_name(environment, read_launch({}, environment), ::geteuid(), process_identity());
 }
 
-// The socket of a pool that begins here, or none where one of this user runs already. Throws Error(kRefused) where
-// another user holds the name, or somebody who serves nobody there.
-UniqueFd listen_or_join(const std::string& address) {
+// At a pool of this user that runs already.
+struct Joined {
+  UniqueFd socket;        // the pool of a `run` does not end while it is open
+  nlohmann::json serves;  // null where the pool did not say
+};
+
+// Empty where nobody listens, or the pool is just ending. Throws Error(kRefused) where another user holds the name.
+std::optional<Joined> join(const std::string& address) {
+  constexpr int kPatienceMs = 2000;
+  UniqueFd socket = connect_to(address);
+  if (!socket) return std::nullopt;
+  try {
+    send_message(socket.get(), {{"op", "join"}});
+    const auto reply = receive_message(socket.get(), kPatienceMs);
+    const bool said = reply && reply->body.value("ok", false);  // else of another build: whoever attaches will be told
+    return Joined{std::move(socket), said ? reply->body : nlohmann::json()};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+// The socket of a pool that begins here, or one at a pool that runs already. Throws Error(kRefused) where another user
+// holds the name, or somebody who serves nobody there.
+std::variant<UniqueFd, Joined> listen_or_join(const std::string& address) {
   // A pool of ours does not answer either between its bind and its listen, and while it ends.
   constexpr std::chrono::seconds kPatience{2};
   for (const auto end = std::chrono::steady_clock::now() + kPatience;;) {
     if (UniqueFd listener = listen_at(address)) return listener;
-    if (connect_to(address)) return {};
+    if (auto joined = join(address)) return std::move(*joined);
     if (std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -50,26 +73,15 @@ UniqueFd listen_or_join(const std::string& address) {
 }
 
 // Says what the pool serves that is joined instead of started: it may be another one than its caller thinks of.
-void tell_what_is_joined(const std::string& address) {
-  std::string serves;
-  try {
-    constexpr int kPatienceMs = 2000;
-    const UniqueFd socket = connect_to(address);
-    if (!socket) return;
-    send_message(socket.get(), {{"op", "status"}});
-    const auto reply = receive_message(socket.get(), kPatienceMs);
-    if (!reply) return;
-    throw_if_error(reply->body);
-    serves = fmt::format("process {}", reply->body.at("pid").get<pid_t>());
-    for (const auto& feed : reply->body.at("feeds")) {
-      serves += fmt::format(", feed '{}' of {} samples", feed.at("name").get<std::string>(),
-                            feed.at("samples").get<std::uint64_t>());
-    }
-  } catch (const std::exception&) {
-    return;  // it just ended, or is of another build: whoever attaches will be told
+void tell_what_is_joined(const std::string& address, const nlohmann::json& serves) {
+  if (serves.is_null()) return;
+  std::string what = fmt::format("process {}", serves.at("pid").get<pid_t>());
+  for (const auto& feed : serves.at("feeds")) {
+    what += fmt::format(", feed '{}' of {} samples", feed.at("name").get<std::string>(),
+                        feed.at("samples").get<std::uint64_t>());
   }
   spdlog::warn("joining the pool at {} that runs already ({}); the data and configuration named here are not used",
-               address, serves);
+               address, what);
 }
 
 // A start that fails leaves no socket file.
@@ -114,25 +126,37 @@ int run(const RunOptions& options) {
 
   CommandLauncher launcher(io, std::move(launch), [&](int ended) {
     code = ended;
-    if (supervisor) supervisor->stop();
-    io.stop();
+    if (supervisor && ended == 0) {
+      // The other tasks of the job on this node are commands of their own `run`, which joined this one's pool.
+      if (supervisor->joined() != 0)
+        spdlog::info("the command has ended; the pool stays for {} that joined it", supervisor->joined());
+      supervisor->stop_when_alone();
+    } else {
+      if (supervisor) supervisor->stop();
+      io.stop();
+    }
   });
 
-  if (UniqueFd listener = listen_or_join(address)) {
+  auto place = listen_or_join(address);
+  if (auto* listener = std::get_if<UniqueFd>(&place)) {
     Unlisten unlisten(address);
     PoolOverrides overrides = options.overrides;
     if (!overrides.ranks && options.copies) overrides.ranks = options.copies;
     supervisor =
-        std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(listener));
+        std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(*listener));
     unlisten.address = nullptr;
   } else {
-    tell_what_is_joined(address);
+    tell_what_is_joined(address, std::get<Joined>(place).serves);
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
   std::optional<Canary> canary;
   const Signals signals(
       io,
       [&](int number, bool from_terminal) {
+        if (code) {  // its command has ended, others' have not
+          supervisor->stop();
+          return;
+        }
         // Asked in any case, so that a new one takes a dead one's place.
         const bool all_got_it = canary->also_got(number);
         if (!from_terminal && !all_got_it) launcher.signal(number);
@@ -149,16 +173,16 @@ int run(const RunOptions& options) {
 int serve(const StartOptions& options, const std::function<void(const std::string&)>& on_ready) {
   boost::asio::io_context io(1);
   const std::string address = options.address.empty() ? address_of_job() : options.address;
-  UniqueFd listener = listen_or_join(address);
-  if (!listener) {
-    tell_what_is_joined(address);
+  auto place = listen_or_join(address);
+  if (const auto* joined = std::get_if<Joined>(&place)) {
+    tell_what_is_joined(address, joined->serves);
     on_ready(address);
     return 0;
   }
   Unlisten unlisten(address);
   SupervisorOptions supervise = supervisor_options(options.config, options.overrides, address);
   if (options.grace_s) supervise.grace = std::chrono::seconds(*options.grace_s);
-  Supervisor supervisor(io, std::move(supervise), std::move(listener));
+  Supervisor supervisor(io, std::move(supervise), std::move(std::get<UniqueFd>(place)));
   unlisten.address = nullptr;
   const Signals signals(
       io,

@@ -28,6 +28,7 @@ constexpr std::uint64_t kFirstRankNs = 60'000'000'000;
 struct Supervisor::Session {
   explicit Session(boost::asio::io_context& io) : socket(io) {}
   boost::asio::posix::stream_descriptor socket;
+  bool joined = false;
 };
 
 Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, UniqueFd listener)
@@ -105,6 +106,7 @@ void Supervisor::converse(std::list<Session>::iterator session) {
             try {
               reply = answer(session->socket.native_handle(), message->body, descriptors);
               stop_asked = message->body.value("op", "") == "stop";
+              session->joined = session->joined || message->body.value("op", "") == "join";
             } catch (const Error& refusal) {
               reply = error_reply(refusal);
             } catch (const nlohmann::json::exception& malformed) {
@@ -120,6 +122,7 @@ void Supervisor::converse(std::list<Session>::iterator session) {
           }
         } catch (const Error&) {
           sessions_.erase(session);  // the other end is gone, or speaks another language
+          if (ending_) stop_when_alone();
           return;
         }
         converse(session);
@@ -146,6 +149,7 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
     return {{"ok", true}};
   }
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
+  if (op == "join") return {{"ok", true}, {"pid", ::getpid()}, {"feeds", describe_feeds()}};
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
   throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));
 }
@@ -185,6 +189,16 @@ void Supervisor::break_down(ErrorKind kind, const std::string& why) {
   for (const auto& ring : rings_.all()) EventCount(ring->ring.header().ready).notify_all();
 }
 
+std::size_t Supervisor::joined() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(sessions_.begin(), sessions_.end(), [](const Session& session) { return session.joined; }));
+}
+
+void Supervisor::stop_when_alone() {
+  ending_ = true;
+  if (joined() == 0) stop();
+}
+
 void Supervisor::stop() {
   if (stopped_) return;
   stopped_ = true;
@@ -197,7 +211,7 @@ void Supervisor::stop() {
   io_.stop();
 }
 
-nlohmann::json Supervisor::status() const {
+nlohmann::json Supervisor::describe_feeds() const {
   nlohmann::json feeds = nlohmann::json::array();
   for (const NodeFeed& feed : feeds_) {
     feeds.push_back({{"name", feed.spec.name},
@@ -208,6 +222,10 @@ nlohmann::json Supervisor::status() const {
                      {"dataset_digest", feed.index.digest()},
                      {"spec_hash", feed.spec_hash}});
   }
+  return feeds;
+}
+
+nlohmann::json Supervisor::status() const {
   return {{"ok", true},
           {"pool", options_.address},
           {"pid", ::getpid()},
@@ -216,7 +234,7 @@ nlohmann::json Supervisor::status() const {
           {"failed", failures_.count()},
           {"producers_replaced", producers_->replaced()},
           {"broken", broken_ ? nlohmann::json(broken_->what()) : nlohmann::json()},
-          {"feeds", feeds},
+          {"feeds", describe_feeds()},
           {"rings", desk_->status()},
           {"producers", producers_->status()},
           {"memory", to_json(plan_memory(feeds_, std::max(rings_.ranks(), 1U), options_.producers))}};

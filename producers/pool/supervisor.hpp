@@ -41,6 +41,9 @@ class Supervisor {
 
   /// Ends the producers and the event loop. Idempotent.
   void stop();
+  /// stop(), as soon as no connection is left that said "join": a further command of the job that uses this pool.
+  void stop_when_alone();
+  [[nodiscard]] std::size_t joined() const noexcept;
 
   /// Why the pool ended by itself, if it did: an error that exit_code() maps.
   [[nodiscard]] const std::optional<Error>& broken() const noexcept { return broken_; }
@@ -53,6 +56,7 @@ class Supervisor {
  private:
   struct Session;
 
+  [[nodiscard]] nlohmann::json describe_feeds() const;
   void accept();
   void converse(std::list<Session>::iterator session);
   nlohmann::json answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors);
@@ -76,6 +80,7 @@ class Supervisor {
   std::uint64_t last_rank_ns_ = 0;
   std::list<Session> sessions_;
   std::optional<Error> broken_;
+  bool ending_ = false;
   bool stopped_ = false;
 };
 

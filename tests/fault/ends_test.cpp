@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <feedring/error.hpp>
+#include <fstream>
+
 #include "tests/fault/scene.hpp"
 
 namespace feedring::test {
@@ -360,6 +363,61 @@ TEST_F(Run, JoinsThePoolOfTheSameJob) {
   EXPECT_EQ(status()["pid"], first.pid()) << "the first one's pool goes on";
   first.kill(SIGTERM);
   EXPECT_EQ(first.wait(), 0) << first.err();
+}
+
+// What `srun feedring run …` makes: each task has a `run` of its own, and one of them has the pool.
+class Tasks : public Run {
+ protected:
+  [[nodiscard]] Program task(int rank, const std::vector<std::string>& command) {
+    Start start;
+    const std::string number = std::to_string(rank);
+    start.environment = {{"RANK", number}, {"LOCAL_RANK", number}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}};
+    return feedring(run({"--ranks", "2"}, command), start);
+  }
+  /// Trains one batch, and exits with `code` once end_first() is called.
+  [[nodiscard]] Program start_first(int code) {
+    Program first = task(0, shell(trainer_program() + " --batches 1; while ! test -e " + gate() +
+                                  "; do sleep 0.02; done; exit " + std::to_string(code)));
+    wait_for_batches(first, 1);
+    return first;
+  }
+  [[nodiscard]] Program start_second(const char* epochs) {
+    Program second = task(1, {trainer_program(), "--epochs", epochs, "--pause-ms", "20"});
+    wait_for_batches(second, 1);
+    EXPECT_THAT(second.err(), HasSubstr("joining the pool"));
+    return second;
+  }
+  void end_first() const { std::ofstream(gate()) << '\n'; }
+
+ private:
+  [[nodiscard]] std::string gate() const { return (folder() / "gate").string(); }
+};
+
+TEST_F(Tasks, APoolStaysForTheTasksThatJoinedItWhenItsOwnHasEnded) {
+  Program first = start_first(0);
+  Program second = start_second("3");
+  end_first();
+  EXPECT_EQ(second.wait(), 0) << second.err();
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  EXPECT_THAT(first.err(), HasSubstr("the pool stays for 1"));
+}
+
+TEST_F(Tasks, APoolWhoseOwnTaskFailedEndsAtOnce) {
+  Program first = start_first(9);
+  Program second = start_second("1000");
+  end_first();
+  EXPECT_EQ(first.wait(), 9) << first.err();
+  EXPECT_EQ(second.wait(), exit_code(ErrorKind::kPoolGone)) << second.err();
+}
+
+TEST_F(Tasks, APoolThatStaysForOthersEndsByASignal) {
+  Program first = start_first(0);
+  Program second = start_second("1000");
+  end_first();
+  ASSERT_TRUE(eventually([&] { return first.err().find("the pool stays for 1") != std::string::npos; })) << first.err();
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait(), 0) << first.err();
+  EXPECT_EQ(second.wait(), exit_code(ErrorKind::kPoolGone)) << second.err();
 }
 
 TEST_F(Pool, MayListenAtAFileWhichItRemoves) {
