@@ -3,8 +3,11 @@
 # run.sh SUITE PYTHON FILE: one file of tests under pytest; 77 where the interpreter lacks what the suite needs.
 set -euo pipefail
 suite=$1 python=$2 file=$3
-if [[ $suite == python-torch ]]; then
-  python=${FEEDRING_TORCH_PYTHON:-${XDG_CACHE_HOME:-$HOME/.cache}/feedring/python-torch/bin/python3}
+torch=${FEEDRING_TORCH_PYTHON:-${XDG_CACHE_HOME:-$HOME/.cache}/feedring/python-torch/bin/python3}
+if [[ $suite == launchers && -x $torch ]]; then
+  python=$torch # without it the launchers of C++ programs are left
+elif [[ $suite == python-torch ]]; then
+  python=$torch
   [[ -x $python ]] || { echo "there is no Python with torch: ./dev test python-torch makes one"; exit 77; }
 fi
 for module in pytest numpy PIL; do
