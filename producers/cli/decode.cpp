@@ -2,6 +2,7 @@
 // `feedring decode`: one image as training sees it, as a binary PPM (netpbm's P6).
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <feedring/error.hpp>
@@ -29,6 +30,9 @@ struct Options {
   std::string box;
   std::string filter = "bilinear";
   std::string output;
+  std::string background;
+  bool exif_orientation = false;
+  bool accept_damaged = false;
 };
 
 [[noreturn]] void fail(ErrorKind kind, const std::string& sentence) { throw Error(kind, sentence); }
@@ -82,6 +86,17 @@ Size parse_size(const std::string& text, Size source) {
   return {static_cast<std::int32_t>(size.width), static_cast<std::int32_t>(size.height)};
 }
 
+std::optional<Rgb> parse_colour(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto numbers = numbers_of(text, ',');
+  if (!numbers || numbers->size() != 3 ||
+      std::any_of(numbers->begin(), numbers->end(), [](auto n) { return n > 255; })) {
+    fail(ErrorKind::kUsage, "--background is \"" + text + "\", expected R,G,B from 0 to 255, such as 255,255,255");
+  }
+  const auto part = [&](std::size_t i) { return static_cast<std::uint8_t>((*numbers)[i]); };
+  return Rgb{part(0), part(1), part(2)};
+}
+
 std::string to_ppm(const RgbView& pixels, Size target, Filter filter) {
   std::string ppm = "P6\n" + std::to_string(target.width) + ' ' + std::to_string(target.height) + "\n255\n";
   const std::size_t header = ppm.size();
@@ -110,6 +125,7 @@ void write_file(const std::string& file, const std::string& bytes) {
 
 void decode(const Options& options) {
   const Filter filter = parse_filter(options.filter);
+  const DecodeOptions how{options.accept_damaged, options.exif_orientation, parse_colour(options.background)};
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     fail(ErrorKind::kUsage, "pixels are not written to a terminal: give -o a file, or send the output elsewhere");
   }
@@ -118,7 +134,7 @@ void decode(const Options& options) {
   ImageInfo info;
   RgbView pixels;
   Fault fault = file.read(options.file);
-  if (!fault) fault = decoder.probe(file.bytes(), FeedSpec{}.max_pixels, info);
+  if (!fault) fault = decoder.probe(file.bytes(), FeedSpec{}.max_pixels, info, how);
   if (fault) fail(ErrorKind::kData, options.file + ": " + *fault);
   const Box box = parse_box(options.box, info.size);
   const Size target = parse_size(options.size, {box.width, box.height});
@@ -149,6 +165,10 @@ void add_decode(CLI::App& app, Exit&) {
       ->add_option("--filter", options->filter,
                    "nearest, box, bilinear, hamming, bicubic or lanczos (default: bilinear)")
       ->type_name("NAME");
+  command->add_option("--background", options->background, "Blend what is transparent over this colour")
+      ->type_name("R,G,B");
+  command->add_flag("--exif-orientation", options->exif_orientation, "Turn the picture as its EXIF data say");
+  command->add_flag("--accept-damaged", options->accept_damaged, "Write what a damaged file still gives");
   command->add_option("-o,--output", options->output, "Binary PPM to write; - for standard output")
       ->required()
       ->type_name("OUT");

@@ -15,6 +15,7 @@
 #include "producers/config/words.hpp"
 #include "producers/decode/decoder.hpp"
 #include "producers/plan/plan.hpp"
+#include "producers/transform/decode_options.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/schedule.hpp"
 
@@ -24,13 +25,14 @@ namespace {
 /// The random choices of a sample: what its transform would do to an image of its size.
 class Drawer {
  public:
-  explicit Drawer(const FeedSpec& spec) : chain_(Chain::parse(spec.transform)), max_pixels_(spec.max_pixels) {}
+  explicit Drawer(const FeedSpec& spec)
+      : chain_(Chain::parse(spec.transform)), max_pixels_(spec.max_pixels), options_(decode_options(spec)) {}
 
   void put(nlohmann::ordered_json& line, const std::string& file, Draw draw) {
     ImageInfo info;
     Choices choices;
     Fault fault = file_.read(file);
-    if (!fault) fault = decoder_.probe(file_.bytes(), max_pixels_, info);
+    if (!fault) fault = decoder_.probe(file_.bytes(), max_pixels_, info, options_);
     if (!fault) fault = chain_.draw(info.size, draw, choices);
     line["plan"] = nullptr;
     if (!fault) line["plan"] = to_json(choices);
@@ -40,6 +42,7 @@ class Drawer {
  private:
   Chain chain_;
   std::uint64_t max_pixels_;
+  DecodeOptions options_;
   FileBytes file_;
   Decoder decoder_;
 };

@@ -22,10 +22,13 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"auto_epoch", spec.auto_epoch},
                          {"shard", to_word(spec.shard)},
                          {"max_pixels", spec.max_pixels},
+                         {"accept_damaged", spec.accept_damaged},
+                         {"exif_orientation", spec.exif_orientation},
                          {"item_deadline_s", spec.item_deadline_s},
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
+  if (spec.background) json["background"] = *spec.background;
   if (spec.episodes) {
     json["episodes"] = to_json(*spec.episodes);
     json["episode_layout"] = to_word(spec.episode_layout);
@@ -55,6 +58,9 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.shard = word_of<Shard>(json, "shard");
     if (json.contains("classes_from")) spec.classes_from = json.at("classes_from").get<std::string>();
     spec.max_pixels = json.at("max_pixels").get<std::uint64_t>();
+    spec.accept_damaged = json.at("accept_damaged").get<bool>();
+    spec.exif_orientation = json.at("exif_orientation").get<bool>();
+    if (json.contains("background")) spec.background = json.at("background").get<std::array<std::uint8_t, 3>>();
     spec.item_deadline_s = json.at("item_deadline_s").get<double>();
     spec.transform = json.at("transform");
     if (json.contains("episodes")) {

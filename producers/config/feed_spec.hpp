@@ -2,6 +2,7 @@
 // A feed's and a pool's configuration, as read from TOML or made up for a plain folder. Values only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -40,8 +41,12 @@ struct FeedSpec {
   bool repeat = true;      ///< false: filling ends with the epoch until the next iteration
   bool auto_epoch = true;  ///< false: every iteration repeats the same epoch
   Shard shard = Shard::kRank;
-  std::optional<std::string> classes_from;             ///< name of the feed whose class numbers hold here
-  std::uint64_t max_pixels = 178'956'970;              ///< Pillow's own limit for a "decompression bomb" error
+  std::optional<std::string> classes_from;  ///< name of the feed whose class numbers hold here
+  std::uint64_t max_pixels = 178'956'970;   ///< Pillow's own limit for a "decompression bomb" error
+  bool accept_damaged = false;              ///< deliver what a damaged file still gives
+  bool exif_orientation = false;            ///< turn pictures as their EXIF data say
+  std::optional<std::array<std::uint8_t, 3>>
+      background;                                      ///< blend what is transparent over this; else alpha is dropped
   double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
   std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples

@@ -72,6 +72,21 @@ void read_transforms(TomlTable& table, nlohmann::json& transforms, const std::st
   }
 }
 
+void read_background(TomlTable& table, std::optional<std::array<std::uint8_t, 3>>& background) {
+  const toml::node* node = table.find("background");
+  if (node == nullptr) return;
+  constexpr std::string_view kExpected = "red, green and blue from 0 to 255, such as [255, 255, 255]";
+  const toml::array* numbers = node->as_array();
+  if (numbers == nullptr || numbers->size() != 3) table.wrong("background", *node, kExpected);
+  std::array<std::uint8_t, 3> colour{};
+  for (std::size_t i = 0; i < colour.size(); ++i) {
+    const std::optional<std::int64_t> number = numbers->get(i)->value_exact<std::int64_t>();
+    if (!number || *number < 0 || *number > 255) table.wrong("background", *node, kExpected);
+    colour[i] = static_cast<std::uint8_t>(*number);
+  }
+  background = colour;
+}
+
 FeedSpec read_feed(std::string name, const toml::table& source, const std::filesystem::path& folder,
                    const std::string& file) {
   TomlTable table(source, "[feed." + name + ']', file);
@@ -93,6 +108,9 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   table.read_word("shard", feed.shard);
   if (const std::string* other = table.text("classes_from", "the name of a feed")) feed.classes_from = *other;
   table.read("max_pixels", feed.max_pixels, 1, std::int64_t{1} << 40);
+  table.read("accept_damaged", feed.accept_damaged);
+  table.read("exif_orientation", feed.exif_orientation);
+  read_background(table, feed.background);
   table.read("item_deadline_s", feed.item_deadline_s, 0.1, 86'400.0);
   read_transforms(table, feed.transform, file);
   if (const toml::node* episodes = table.find("episodes")) {

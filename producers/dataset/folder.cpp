@@ -148,7 +148,7 @@ void add_images(Scan& scan, const std::vector<Found>& images, std::uint32_t labe
 [[noreturn]] void fail_without_samples(const Scan& scan) {
   throw Error(
       ErrorKind::kData,
-      fmt::format("no images in {}: {} empty, {} with other names than .jpg .jpeg .png .ppm .pgm .webp .gif .bmp "
+      fmt::format("no images in {}: {} empty, {} with other names than .jpg .jpeg .png .ppm .pgm .pbm .webp .gif .bmp "
                   ".tif .tiff, {} hidden",
                   shown(scan.root), scan.skipped_as(Skip::kEmpty), scan.skipped_as(Skip::kStray),
                   scan.skipped_as(Skip::kHidden)));

@@ -31,7 +31,7 @@ std::uint64_t Scan::skipped_as(Skip why) const noexcept {
 }
 
 bool is_image_name(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 10> kExtensions = {"jpg",  "jpeg", "png", "ppm", "pgm",
+  constexpr std::array<std::string_view, 11> kExtensions = {"jpg",  "jpeg", "png", "ppm", "pgm", "pbm",
                                                             "webp", "gif",  "bmp", "tif", "tiff"};
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return false;

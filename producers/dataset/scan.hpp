@@ -70,7 +70,7 @@ enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
                                const std::vector<std::string>* classes_from = nullptr,
                                NoSamples empty = NoSamples::kIsAnError);
 
-/// .jpg .jpeg .png .ppm .pgm .webp .gif .bmp .tif .tiff, in upper or lower case (ASCII, whatever the locale).
+/// .jpg .jpeg .png .ppm .pgm .pbm .webp .gif .bmp .tif .tiff, in upper or lower case (ASCII, whatever the locale).
 [[nodiscard]] bool is_image_name(std::string_view name) noexcept;
 
 /// XXH3-128 over each sample in order: the bytes of its path, NUL, its size and its label as little-endian 64 bit

@@ -3,7 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "producers/decode/bmp.hpp"
+#include "producers/decode/exif.hpp"
+#include "producers/decode/gif.hpp"
+#include "producers/decode/orient.hpp"
 #include "producers/decode/png.hpp"
+#include "producers/decode/pnm.hpp"
+#include "producers/decode/tiff.hpp"
+#include "producers/decode/webp.hpp"
 
 namespace feedring {
 namespace {
@@ -13,7 +20,8 @@ constexpr std::size_t kHeaderMemory = std::size_t{1} << 20;
 
 // What decoding may take. Per pixel at most 3 bytes of RGB, 4 of a CMYK row and 8 of coefficients (a progressive CMYK
 // JPEG: 4 components of 16 bits); PNG keeps three rows of up to 8 bytes a pixel, which is 24 where the picture is one
-// row. The constant covers strips, blocks at the edges, zlib's window and texts (see kMaxChunkMemory in png.cpp).
+// row; TIFF keeps a strip or tile of up to 12 bytes a pixel; a picture that is turned has 3 more. The constant covers
+// strips, blocks at the edges, zlib's window and texts (see kMaxChunkMemory in png.cpp).
 constexpr std::size_t kBytesPerPixel = 32;
 constexpr std::size_t kFixedMemory = std::size_t{160} << 20;
 
@@ -28,22 +36,29 @@ bool is_inside(Box box, Size size) {
 
 }  // namespace
 
-Fault Decoder::probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out) {
+Fault Decoder::probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out,
+                     const DecodeOptions& options) {
   arena_.reset(kHeaderMemory);
   const Format format = sniff(bytes);
   Size size;
+  std::uint8_t orientation = 1;
   Fault fault;
   switch (format) {
-    case Format::kJpeg: fault = jpeg_.header(bytes, arena_, size); break;
+    case Format::kJpeg: fault = jpeg_.header(bytes, arena_, size, options.accept_damaged); break;
     case Format::kPng: fault = png_header(bytes, arena_, size); break;
+    case Format::kWebp: fault = webp_header(bytes, size); break;
+    case Format::kGif: fault = gif_header(bytes, size); break;
+    case Format::kBmp: fault = bmp_header(bytes, size); break;
+    case Format::kTiff: fault = tiff_header(bytes, size, orientation); break;
+    case Format::kPnm: fault = pnm_header(bytes, size); break;
     case Format::kUnknown: return describe_unknown(bytes);
-    default: return fmt::format("{} is not supported by this build", name_of(format));
   }
   if (fault) return fault;
   if (pixels_of(size) > max_pixels) {
     return fmt::format("{} x {} pixels are more than max_pixels = {}", size.width, size.height, max_pixels);
   }
-  out = {format, size};
+  if (options.exif_orientation && format != Format::kTiff) orientation = exif_orientation(bytes, format);
+  out = {format, turned(size, orientation), orientation, options};
   return std::nullopt;
 }
 
@@ -53,11 +68,23 @@ Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info
                        info.size.width, info.size.height);
   }
   arena_.reset(kFixedMemory + kBytesPerPixel * pixels_of(info.size));
+  const Size size = turned(info.size, info.orientation);  // as the file has it
+  box = stored_box(box, size, info.orientation);
+  RgbView view;
+  Fault fault;
   switch (info.format) {
-    case Format::kJpeg: return jpeg_.pixels(bytes, info.size, box, arena_, out);
-    case Format::kPng: return png_pixels(bytes, info.size, box, arena_, out);
-    default: return fmt::format("{} is not supported by this build", name_of(info.format));
+    case Format::kJpeg: fault = jpeg_.pixels(bytes, size, box, info.options.accept_damaged, arena_, view); break;
+    case Format::kPng: fault = png_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kWebp: fault = webp_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kGif: fault = gif_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kBmp: fault = bmp_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kTiff: fault = tiff_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kPnm: fault = pnm_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kUnknown: return describe_unknown(bytes);
   }
+  if (!fault) fault = orient(info.orientation, arena_, view);
+  if (!fault) out = view;
+  return fault;
 }
 
 }  // namespace feedring

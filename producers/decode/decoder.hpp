@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of an image file -> the RGB pixels of a box of it.
 //
-// The pixels are those that Pillow gives for Image.open(f).convert("RGB") and a crop, byte for byte (compared with
-// Pillow 9.4 over libjpeg-turbo 2.1.5), with one exception: 16 bit PNG samples become round(v / 257), which Pillow
-// clips or truncates. EXIF orientation is not applied. Alpha is dropped, not blended.
+// The pixels are those that Pillow gives for Image.open(f).convert("RGB") and a crop, byte for byte; the exceptions are
+// listed in docs/formats.md. DecodeOptions change what happens to alpha, EXIF orientation and damage.
 //
-// What counts as a fault. Everything that the libraries call an error, and every warning that leaves the pixels in
-// doubt: a truncated or corrupt scan, a wrong checksum, a missing end. Harmless remarks are none: bytes after the end
-// of the image, stray bytes between JPEG segments, an unknown Adobe transform or JFIF version, an odd order of
-// progressive scans. Damage that no decoder can see (changed bytes that still are a valid scan) is delivered.
+// What counts as a fault, by default. Everything that the libraries call an error, and every warning that leaves the
+// pixels in doubt: a truncated or corrupt scan, a wrong checksum, a missing end. Harmless remarks are none: bytes after
+// the end of the image, stray bytes between JPEG segments, an unknown Adobe transform or JFIF version, an odd order of
+// progressive scans, an unknown tag of a TIFF. Damage that no decoder can see (changed bytes that still are a valid
+// scan) is delivered.
 //
-// Whether a file is faulty depends on nothing but its bytes for PNG (it is always read to the end, and the checksums of
-// all critical chunks are compared), for JPEGs of several scans (progressive ones are always read to the end), and, for
-// any JPEG, as to truncation: a file without an end-of-image marker is refused whatever the box. Other damage in a JPEG
-// of one scan is met if and only if it lies above or in the last row of MCUs (8 or 16 pixels high, one more row with
-// vertical chroma subsampling) that the box touches: columns do not matter, and a box that ends lower never succeeds
-// where a higher one failed. Reading every file to its end takes 16 % longer for RandomResizedCrop boxes of
-// photographs.
+// Whether a file is faulty depends on nothing but its bytes, whatever the box, with two exceptions. Of a TIFF only the
+// strips and tiles that the box touches are read. Of a JPEG of one scan truncation is always seen (a file without an
+// end-of-image marker is refused), but other damage is met if and only if it lies above or in the last row of MCUs (8
+// or 16 pixels high, one more row with vertical chroma subsampling) that the box touches: columns do not matter, and a
+// box that ends lower never succeeds where a higher one failed. Reading every JPEG to its end takes 16 % longer for
+// RandomResizedCrop boxes of photographs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,9 @@ namespace feedring {
 
 struct ImageInfo {
   Format format = Format::kUnknown;
-  Size size;
+  Size size;                     ///< as it is delivered: turned, where `orientation` says so
+  std::uint8_t orientation = 1;  ///< how the stored picture is to be turned: EXIF's numbers
+  DecodeOptions options{};       ///< by which it is to be read
 };
 
 /// Decodes one image after the other for one thread; any instance may be used by one thread at a time. Keeps the memory
@@ -45,7 +46,8 @@ class Decoder {
 
   /// Format and size, from the header alone. A picture of more than `max_pixels` is a fault here, before anything of
   /// its size is allocated. Invalidates the view of an earlier decode().
-  Fault probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out);
+  Fault probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out,
+              const DecodeOptions& options = {});
 
   /// The pixels of `box`, which lies inside the image, of bytes that probe() accepted as `info`. On success `out` views
   /// memory of this decoder, valid until the next call, with kSlack readable bytes past the last row; its rows may be

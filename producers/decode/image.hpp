@@ -24,6 +24,21 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+struct Rgb {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+  bool operator==(const Rgb&) const = default;
+};
+
+/// How a file is read, where there is a choice. The defaults are Pillow's, but for damage.
+struct DecodeOptions {
+  bool accept_damaged = false;    ///< deliver what a damaged or truncated file still gives, and black for the rest
+  bool exif_orientation = false;  ///< turn the picture as its EXIF data say; that of a TIFF always counts, as in Pillow
+  std::optional<Rgb> background{};  ///< blend what is transparent over this colour; without it, alpha is dropped
+  bool operator==(const DecodeOptions&) const = default;
+};
+
 /// Interleaved 8 bit RGB, rows `stride` bytes apart. Does not own. Readers may touch kSlack bytes past the last row
 /// (whoever owns the memory allocates them), never before the first.
 struct RgbView {

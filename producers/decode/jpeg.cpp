@@ -12,6 +12,7 @@
 
 #include "feedring/error.hpp"
 #include "producers/decode/arena.hpp"
+#include "producers/decode/blend.hpp"
 #include "producers/decode/jpeg_plan.hpp"
 
 namespace feedring {
@@ -38,7 +39,8 @@ bool is_harmless(int code) {
 }
 
 void on_message(j_common_ptr cinfo, int level) {
-  if (level < 0 && !is_harmless(cinfo->err->msg_code)) leave(cinfo);  // level -1: the data are corrupt
+  if (level >= 0 || is_harmless(cinfo->err->msg_code)) return;  // level -1: the data are corrupt
+  if (!state_of(cinfo).accept_damaged) leave(cinfo);
 }
 
 void no_output(j_common_ptr) {}
@@ -115,15 +117,12 @@ bool has_end_marker(const std::uint8_t* begin, std::size_t size) {
 
 bool is_cmyk(const jpeg_decompress_struct& cinfo) { return cinfo.out_color_space == JCS_CMYK; }
 
-/// One row of inverted CMYK, as Adobe writes it and as Pillow takes every four-component JPEG, to RGB with Pillow's
-/// rounding: with K' = 255 - K, R = K' - round(C K' / 255).
+/// One row of inverted CMYK, as Adobe writes it and as Pillow takes every four-component JPEG.
 void cmyk_row_to_rgb(const std::uint8_t* in, std::uint8_t* out, std::int32_t pixels) {
   for (std::int32_t i = 0; i < pixels; ++i, in += 4, out += 3) {
-    const std::uint32_t rest = in[3];
-    for (int channel = 0; channel < 3; ++channel) {
-      const std::uint32_t product = (255u - in[channel]) * rest + 128;
-      out[channel] = static_cast<std::uint8_t>(rest - (((product >> 8) + product) >> 8));
-    }
+    const std::uint8_t ink[4] = {static_cast<std::uint8_t>(255 - in[0]), static_cast<std::uint8_t>(255 - in[1]),
+                                 static_cast<std::uint8_t>(255 - in[2]), static_cast<std::uint8_t>(255 - in[3])};
+    put_cmyk(ink, out);
   }
 }
 
@@ -147,8 +146,9 @@ JpegDecoder::~JpegDecoder() {
   jpeg_destroy_decompress(&state_->cinfo);
 }
 
-Fault JpegDecoder::open(std::span<const std::uint8_t> bytes, Arena& arena) {
+Fault JpegDecoder::open(std::span<const std::uint8_t> bytes, Arena& arena, bool accept_damaged) {
   State& state = *state_;
+  state.accept_damaged = accept_damaged;
   jpeg_abort_decompress(&state.cinfo);
   use_arena(&state.cinfo, state.memory, arena);
   // Tables live on from file to file in libjpeg (for "abbreviated" streams). Here a file without tables must not be
@@ -170,19 +170,20 @@ Fault JpegDecoder::open(std::span<const std::uint8_t> bytes, Arena& arena) {
   return std::nullopt;
 }
 
-Fault JpegDecoder::header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size) {
-  if (Fault fault = open(bytes, arena)) return fault;
+Fault JpegDecoder::header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size, bool accept_damaged) {
+  if (Fault fault = open(bytes, arena, accept_damaged)) return fault;
   size = {static_cast<std::int32_t>(state_->cinfo.image_width), static_cast<std::int32_t>(state_->cinfo.image_height)};
   return std::nullopt;
 }
 
-Fault JpegDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out) {
+Fault JpegDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box, bool accept_damaged, Arena& arena,
+                          RgbView& out) {
   Size stated;
-  if (Fault fault = header(bytes, arena, stated)) return fault;
+  if (Fault fault = header(bytes, arena, stated, accept_damaged)) return fault;
   if (stated != size) return "the file changed while it was read";
   State& state = *state_;
   jpeg_decompress_struct& cinfo = state.cinfo;
-  if (!has_end_marker(cinfo.src->next_input_byte, cinfo.src->bytes_in_buffer)) {
+  if (!accept_damaged && !has_end_marker(cinfo.src->next_input_byte, cinfo.src->bytes_in_buffer)) {
     return "truncated JPEG: no end-of-image marker after the header";
   }
   if (!start(state)) return libjpeg_says(state);

@@ -24,10 +24,12 @@ class JpegDecoder {
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
   /// The size that the header states. The arena was just reset.
-  Fault header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size);
+  Fault header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size, bool accept_damaged = false);
 
   /// The pixels of `box`, in memory of the arena. The arena was just reset; `size` is what header() gave.
-  Fault pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out);
+  /// `accept_damaged` takes what libjpeg only warns of: it makes up what is missing.
+  Fault pixels(std::span<const std::uint8_t> bytes, Size size, Box box, bool accept_damaged, Arena& arena,
+               RgbView& out);
 
   /// What the library's callbacks and the functions that may be left by longjmp see. Plain data only.
   struct State {
@@ -36,12 +38,13 @@ class JpegDecoder {
     jpeg_progress_mgr progress;
     JpegMemory memory;
     jpeg_memory_mgr* own_memory;  // the manager that libjpeg made for itself; holds only the decompressor's own parts
+    bool accept_damaged;
     std::jmp_buf jump;
     char text[JMSG_LENGTH_MAX];  // why the last step failed
   };
 
  private:
-  Fault open(std::span<const std::uint8_t> bytes, Arena& arena);
+  Fault open(std::span<const std::uint8_t> bytes, Arena& arena, bool accept_damaged);
 
   std::unique_ptr<State> state_;
 };

@@ -58,16 +58,65 @@ Fault libspng_says(int code) {
   return fmt::format("libspng: {}", spng_strerror(code));
 }
 
+/// Of a buffer that ends within a chunk libspng gives nothing of that chunk. So behind the end come zeros: they are no
+/// valid chunk, and no valid end of compressed data, so that decoding stops soon, with the rows before the end.
+int read_or_zero(spng_ctx*, void* left, void* to, std::size_t count) {
+  auto& bytes = *static_cast<std::span<const std::uint8_t>*>(left);
+  const std::size_t got = std::min(count, bytes.size());
+  if (got > 0) std::memcpy(to, bytes.data(), got);
+  std::memset(static_cast<std::uint8_t*>(to) + got, 0, count - got);
+  bytes = bytes.subspan(got);
+  return 0;
+}
+
 /// A context that has read the header.
-Fault open(std::span<const std::uint8_t> bytes, Arena& arena, Context& context, spng_ihdr& header) {
+/// `lenient` is for files that may be damaged: checksums are not compared, and what is left of the file is read from
+/// there, which stays where it is.
+Fault open(std::span<const std::uint8_t> bytes, Arena& arena, Context& context, spng_ihdr& header,
+           std::span<const std::uint8_t>* lenient = nullptr) {
   arena_of_call = &arena;
   spng_alloc allocator{spng_malloc, spng_realloc, spng_calloc, spng_nothing};
   context.reset(spng_ctx_new2(&allocator, 0));
   if (!context) return "no memory for a PNG decoder";
   int code = spng_set_chunk_limits(context.get(), kMaxChunkMemory, kMaxChunkMemory);
-  if (code == 0) code = spng_set_png_buffer(context.get(), bytes.data(), bytes.size());
+  if (code == 0 && lenient != nullptr) {
+    code = spng_set_crc_action(context.get(), SPNG_CRC_USE, SPNG_CRC_USE);
+    if (code == 0) code = spng_set_png_stream(context.get(), read_or_zero, lenient);
+  } else if (code == 0) {
+    code = spng_set_png_buffer(context.get(), bytes.data(), bytes.size());
+  }
   if (code == 0) code = spng_get_ihdr(context.get(), &header);
   if (code != 0) return libspng_says(code);
+  return std::nullopt;
+}
+
+/// Palette and transparency.
+Fault read_colours(spng_ctx* context, const std::optional<Rgb>& background, PngColours& colours) {
+  colours.background = background;
+  spng_trns transparent{};
+  if (background) {
+    const int code = spng_get_trns(context, &transparent);
+    if (code == SPNG_ECHUNKAVAIL)
+      transparent = {};
+    else if (code != 0)
+      return libspng_says(code);
+    colours.has_key = code == 0;
+  }
+  switch (colours.header.color_type) {
+    case SPNG_COLOR_TYPE_INDEXED: {
+      spng_plte entries{};
+      if (const int code = spng_get_plte(context, &entries)) return libspng_says(code);
+      colours.palette = make_palette(entries, transparent, background);
+      break;
+    }
+    case SPNG_COLOR_TYPE_GRAYSCALE: colours.key[0] = transparent.gray; break;
+    case SPNG_COLOR_TYPE_TRUECOLOR:
+      colours.key[0] = transparent.red;
+      colours.key[1] = transparent.green;
+      colours.key[2] = transparent.blue;
+      break;
+    default: break;  // alpha stands in the pixels
+  }
   return std::nullopt;
 }
 
@@ -80,15 +129,14 @@ struct Pass {
 constexpr Pass kAdam7[7] = {{0, 8}, {4, 8}, {0, 4}, {2, 4}, {0, 2}, {1, 2}, {0, 1}};
 
 /// The pixels of one scanline that fall into the box, to their places.
-void place(const spng_ihdr& header, const PngPalette& palette, const std::uint8_t* row, Pass pass, Box box,
-           std::uint8_t* out_row) {
+void place(const PngColours& colours, const std::uint8_t* row, Pass pass, Box box, std::uint8_t* out_row) {
   const auto begin = static_cast<std::uint32_t>(box.x);
   const std::uint32_t end = begin + static_cast<std::uint32_t>(box.width);
   const std::uint32_t first = begin <= pass.x ? 0 : (begin - pass.x + pass.dx - 1) / pass.dx;
   const std::uint32_t past = end <= pass.x ? 0 : (end - pass.x + pass.dx - 1) / pass.dx;
   if (first >= past) return;
   const std::size_t column = pass.x + std::size_t{first} * pass.dx - begin;
-  png_row_to_rgb(header, palette, row, first, past - first, out_row + 3 * column, std::size_t{3} * pass.dx);
+  png_row_to_rgb(colours, row, first, past - first, out_row + 3 * column, std::size_t{3} * pass.dx);
 }
 
 }  // namespace
@@ -102,10 +150,13 @@ Fault png_header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size) 
   return std::nullopt;
 }
 
-Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out) {
+Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const DecodeOptions& options, Arena& arena,
+                 RgbView& out) {
   Context context;
-  spng_ihdr header;
-  if (Fault fault = open(bytes, arena, context, header)) return fault;
+  PngColours colours{};
+  spng_ihdr& header = colours.header;
+  std::span<const std::uint8_t> left = bytes;
+  if (Fault fault = open(bytes, arena, context, header, options.accept_damaged ? &left : nullptr)) return fault;
   if (static_cast<std::int32_t>(header.width) != size.width ||
       static_cast<std::int32_t>(header.height) != size.height) {
     return "the file changed while it was read";
@@ -113,33 +164,28 @@ Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena&
   // In the file's own format, so that what happens to depth, palette and alpha is written in one place: png_rows.cpp.
   int code = spng_decode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE);
   if (code != 0) return libspng_says(code);
-  spng_plte entries{};
-  if (header.color_type == SPNG_COLOR_TYPE_INDEXED) {
-    code = spng_get_plte(context.get(), &entries);
-    if (code != 0) return libspng_says(code);
-  }
-  const PngPalette palette = make_palette(entries);
+  if (Fault fault = read_colours(context.get(), options.background, colours)) return fault;
 
   const std::size_t stride = std::size_t{3} * box.width;
   const std::size_t row_bytes = png_row_bytes(header, header.width);
   auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
   auto* row = static_cast<std::uint8_t*>(arena.take(row_bytes));
   if (rgb == nullptr || row == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  if (options.accept_damaged) std::memset(rgb, 0, stride * box.height);
 
   for (code = 0; code == 0;) {
     spng_row_info info;
     code = spng_get_row_info(context.get(), &info);
-    if (code != 0) return libspng_says(code);
     // libspng refuses a buffer shorter than its own idea of the row, so the two can never differ unnoticed.
-    code = spng_decode_scanline(context.get(), row, row_bytes);
-    if (code != 0 && code != SPNG_EOI) return libspng_says(code);
+    if (code == 0) code = spng_decode_scanline(context.get(), row, row_bytes);
+    if (code != 0 && code != SPNG_EOI) break;
     const auto y = static_cast<std::int32_t>(info.row_num);
     if (y < box.y || y >= box.y + box.height) continue;
     const Pass pass = header.interlace_method == SPNG_INTERLACE_NONE ? Pass{0, 1} : kAdam7[info.pass];
-    place(header, palette, row, pass, box, rgb + stride * (y - box.y));
+    place(colours, row, pass, box, rgb + stride * (y - box.y));
   }
-  code = spng_decode_chunks(context.get());  // to the end of the file: its checksum and whether there is one
-  if (code != 0) return libspng_says(code);
+  if (code == SPNG_EOI) code = spng_decode_chunks(context.get());  // to the end: its checksum and whether there is one
+  if (code != 0 && !options.accept_damaged) return libspng_says(code);
   out = {rgb, {box.width, box.height}, stride};
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "producers/transform/decode_options.hpp"
 #include "runtime/ring_segment.hpp"
 
 namespace feedring {
@@ -16,7 +17,7 @@ namespace {
 Pipeline pipeline_of(const FeedSpec& spec) {
   Chain chain = Chain::parse(spec.transform);
   const Dtype dtype = chain.slot_dtype(spec.dtype);
-  return {std::move(chain), dtype, spec.layout};
+  return {std::move(chain), dtype, spec.layout, decode_options(spec)};
 }
 
 }  // namespace

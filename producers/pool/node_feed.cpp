@@ -123,6 +123,10 @@ std::string spec_hash_of(const FeedSpec& spec) {
   const Chain chain = Chain::parse(spec.transform);
   nlohmann::json canonical = {
       {"shuffle", spec.shuffle}, {"transform", chain.canonical()}, {"dtype", name_of(chain.slot_dtype(spec.dtype))}};
+  // Named where they are not what they always were, so that states of earlier runs go on.
+  if (spec.accept_damaged) canonical["accept_damaged"] = true;
+  if (spec.exif_orientation) canonical["exif_orientation"] = true;
+  if (spec.background) canonical["background"] = *spec.background;
   if (spec.episodes) canonical["episodes"] = to_json(*spec.episodes);
   const std::string text = canonical.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

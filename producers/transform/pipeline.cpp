@@ -62,7 +62,8 @@ Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& inf
   return std::nullopt;
 }
 
-Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout) : chain_(std::move(chain)), finish_(chain_, dtype, layout) {
+Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout, const DecodeOptions& options)
+    : chain_(std::move(chain)), finish_(chain_, dtype, layout), options_(options) {
   const Size size = chain_.output_size();
   if (!finish_.is_plain()) {
     pixels_.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack);
@@ -72,7 +73,7 @@ Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout) : chain_(std::move(c
 Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
                     std::uint8_t* out, std::optional<ClassAugment> turned) {
   ImageInfo info;
-  if (Fault fault = decoder.probe(bytes, max_pixels, info)) return fault;
+  if (Fault fault = decoder.probe(bytes, max_pixels, info, options_)) return fault;
   const Size size = turned ? turned_size(info.size, *turned) : info.size;
   if (Fault fault = chain_.draw(size, random, choices_)) return fault;
   geometry_.start(size);

@@ -38,7 +38,7 @@ class Renderer {
 class Pipeline {
  public:
   /// `dtype` is chain.slot_dtype(…). Throws Error(kUsage) for a dtype that the chain does not make.
-  Pipeline(Chain chain, Dtype dtype, Layout layout);
+  Pipeline(Chain chain, Dtype dtype, Layout layout, const DecodeOptions& options = {});
 
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return finish_.bytes_per_image(); }
 
@@ -53,6 +53,7 @@ class Pipeline {
 
   Chain chain_;
   Finish finish_;
+  DecodeOptions options_;
   Choices choices_;
   Geometry geometry_;
   Renderer renderer_;

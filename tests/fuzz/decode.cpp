@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture: its last four bytes choose a box of it. The corpus is also the data set of other targets.
+// A picture of any format: its last six bytes choose how it is read, and a box of it. The corpus is also the data set
+// of other targets.
 #include <numeric>
 
 #include "producers/decode/decoder.hpp"
@@ -9,9 +10,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace feedring;
   static Decoder decoder;  // the memory of one picture serves the next
   const std::span<const std::uint8_t> bytes(data, size);
-  test::FuzzInput choice(data + size - std::min<std::size_t>(size, 4), std::min<std::size_t>(size, 4));
+  test::FuzzInput choice(data + size - std::min<std::size_t>(size, 6), std::min<std::size_t>(size, 6));
+  DecodeOptions options;
+  options.accept_damaged = choice.take<std::uint8_t>() % 2 != 0;
+  options.exif_orientation = options.accept_damaged;
+  if (choice.take<std::uint8_t>() % 2 != 0) options.background = Rgb{10, 200, 77};
   ImageInfo info;
-  if (const Fault fault = decoder.probe(bytes, 40'000, info)) {
+  if (const Fault fault = decoder.probe(bytes, 40'000, info, options)) {
     test::fuzz_require(!fault->empty());
     return 0;
   }

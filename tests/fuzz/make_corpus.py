@@ -48,6 +48,28 @@ def decode():
     keep("decode", "rgb.png", encoded(picture("RGB", 5, 7), format="PNG"))
     keep("decode", "rgba.png", encoded(picture("RGBA", 5, 7), format="PNG"))
     keep("decode", "palette.png", encoded(picture("RGB", 9, 9).quantize(7), format="PNG"))
+    keep("decode", "lossy.webp", encoded(picture("RGBA", 9, 9), format="WEBP", quality=30))
+    keep("decode", "lossless.webp", encoded(picture("RGBA", 5, 7), format="WEBP", lossless=True, exact=True))
+    gif = picture("RGB", 9, 9).quantize(7)
+    keep("decode", "interlaced.gif", encoded(gif, format="GIF", transparency=3, interlace=1))
+    frames = dict(save_all=True, append_images=[picture("RGB", 9, 9).quantize(4)], loop=0, duration=40)
+    keep("decode", "animation.gif", encoded(gif, format="GIF", **frames))
+    keep("decode", "rgb.bmp", encoded(picture("RGB", 5, 7), format="BMP"))
+    keep("decode", "palette.bmp", encoded(gif, format="BMP"))
+    head = struct.pack("<2sIIIIiiHHIIIIII", b"BM", 96, 0, 70, 40, 5, 4, 1, 8, 1, 0, 0, 0, 4, 0)
+    keep("decode", "runs.bmp", head + bytes(range(16)) + bytes([5, 1, 0, 0, 0, 3, 1, 2, 3, 0, 2, 2, 0, 0, 0, 2, 1, 1, 9, 3, 0, 1]))
+    fields = struct.pack("<2sIIIIiiHHIIIIIIIII", b"BM", 78, 0, 66, 40, 3, -2, 1, 16, 3, 0, 0, 0, 0, 0, 0xF800, 0x7E0, 0x1F)
+    keep("decode", "fields.bmp", fields + bytes(range(16)))
+    for compression in ["raw", "tiff_lzw", "packbits", "tiff_adobe_deflate", "jpeg"]:
+        keep("decode", compression + ".tif", encoded(picture("RGB", 9, 9), format="TIFF", compression=compression))
+    keep("decode", "group4.tif", encoded(picture("L", 19, 9).convert("1"), format="TIFF", compression="group4"))
+    keep("decode", "gray16.tif", encoded(Image.frombytes("I;16", (5, 4), bytes(range(40))), format="TIFF"))
+    keep("decode", "rgba.tif", encoded(picture("RGBA", 5, 7), format="TIFF", compression="tiff_lzw"))
+    keep("decode", "cmyk.tif", encoded(picture("CMYK", 5, 7), format="TIFF"))
+    keep("decode", "plain.ppm", "P3 # plain\n2 2 255 1 2 3 4 5 6 7 8 9 10 11 12\n")
+    keep("decode", "plain.pbm", "P1\n5 2\n01010 1 1 1 0 0\n")
+    keep("decode", "wide.pgm", b"P5 3 2 65535\n" + bytes(range(12)))
+    keep("decode", "bits.pbm", b"P4\n10 2\n\xa5\x40\x5a\x80")
     # Pillow writes none that is interlaced: one pixel, Adam7.
     import zlib
 
@@ -144,7 +166,7 @@ episodes = { ways = 2, query_split = "weighted", query_weights = [1, 2.5], class
 ATTACH = {"op": "attach", "feed": "train", "rank": 1, "local_rank": 1, "world": 4, "local_world": 2}
 FEED = {"name": "train", "data": "/data", "batch_size": 4, "slots": 3, "seed": 5, "shuffle": True, "remainder": "pad",
         "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "nhwc", "repeat": True,
-        "auto_epoch": True, "shard": "rank", "max_pixels": 1000, "item_deadline_s": 30.0,
+        "auto_epoch": True, "shard": "rank", "max_pixels": 1000, "item_deadline_s": 30.0, "accept_damaged": False, "exif_orientation": True, "background": [1, 2, 3],
         "transform": [{"name": "RandomResizedCrop", "size": 8}, {"name": "RandomHorizontalFlip"}]}
 REPLY = {"ok": True, "feed": FEED, "samples": 23, "ordinals": 23, "classes": 7, "digest": "d1", "spec_hash": "5e", "restarted": False}
 STATE = {"version": 1, "seed": 5, "epoch": 2, "next_ordinal": 8, "spec_hash": "5e", "dataset_digest": "d1", "G": 12}
@@ -179,7 +201,7 @@ def rings():
     offer = lambda slot, first, valid: struct.pack("<BBBBBBB", slot, 2, 1, 1, first, valid, 1)
     work = b"\x00\x07"
     keep("ring_producer", "offers", offer(0, 0, 3) + work + offer(1, 3, 2) + work)
-    keep("ring_producer", "outside", offer(0, 15, 4) + work + offer(1, 9, 3) + work)
+    keep("ring_producer", "outside", offer(0, 60, 4) + work + offer(1, 30, 3) + work)
     keep("ring_producer", "stale", offer(0, 0, 3) + b"\x00\x03\x02" + work)
     keep("ring_producer", "scribble",
          offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -57,13 +58,13 @@ inline Fault decode_whole(Decoder& decoder, std::span<const std::uint8_t> bytes,
 }
 
 /// "" when the decoder gives exactly `whole`'s pixels of the box, else what differs.
-inline std::string box_differs(Decoder& decoder, std::span<const std::uint8_t> bytes, Format format,
+inline std::string box_differs(Decoder& decoder, std::span<const std::uint8_t> bytes, const ImageInfo& info,
                                const Picture& whole, Box box) {
   const std::string name = " in box " + std::to_string(box.x) + "," + std::to_string(box.y) + " " +
                            std::to_string(box.width) + "x" + std::to_string(box.height) + " of " +
                            std::to_string(whole.size.width) + "x" + std::to_string(whole.size.height);
   RgbView view;
-  if (Fault fault = decoder.decode(bytes, {format, whole.size}, box, view)) return *fault + name;
+  if (Fault fault = decoder.decode(bytes, info, box, view)) return *fault + name;
   if (view.size != Size{box.width, box.height} || view.stride < std::size_t{3} * box.width) return "bad view" + name;
   for (std::int32_t y = 0; y < box.height; ++y) {
     const std::size_t from = (std::size_t{3} * (box.y + y)) * whole.size.width + std::size_t{3} * box.x;
@@ -72,6 +73,11 @@ inline std::string box_differs(Decoder& decoder, std::span<const std::uint8_t> b
     }
   }
   return "";
+}
+
+inline std::string box_differs(Decoder& decoder, std::span<const std::uint8_t> bytes, Format format,
+                               const Picture& whole, Box box) {
+  return box_differs(decoder, bytes, ImageInfo{format, whole.size}, whole, box);
 }
 
 /// A box inside `size`: any, or one of few columns or rows, often at an edge of the image or of an MCU.
@@ -110,13 +116,16 @@ inline std::vector<std::filesystem::path> files_of(const std::vector<std::filesy
 class Pillow {
  public:
   static bool is_installed() { return std::system((script() + " --version > /dev/null").c_str()) == 0; }
+  /// Whether it is the current release, in the environment that ./dev test makes, and not Debian's.
+  static bool is_current() { return python() != kDebians && is_installed(); }
 
-  explicit Pillow(const std::vector<std::filesystem::path>& files) {
+  /// `options` are the script's.
+  explicit Pillow(const std::vector<std::filesystem::path>& files, const std::string& options = "") {
     list_ = std::filesystem::temp_directory_path() / ("feedring-pillow-" + std::to_string(getpid()));
     std::ofstream list(list_);
     for (const auto& file : files) list << file.string() << '\n';
     list.close();
-    pipe_ = popen((script() + " < '" + list_.string() + "'").c_str(), "r");
+    pipe_ = popen((script() + ' ' + options + " 2> /dev/null < '" + list_.string() + "'").c_str(), "r");
   }
   ~Pillow() {
     if (pipe_ != nullptr) pclose(pipe_);
@@ -140,9 +149,17 @@ class Pillow {
 
  private:
   // Debian's Pillow belongs to Debian's Python, which need not be the first one on the path.
-  static std::string script() {
-    return std::string("/usr/bin/python3 '") + FEEDRING_SOURCE_DIR + "/tests/support/pillow_reference.py'";
+  static constexpr const char* kDebians = "/usr/bin/python3";
+  static std::string python() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    const std::filesystem::path folder =
+        (cache != nullptr ? std::filesystem::path(cache)
+                          : std::filesystem::path(home != nullptr ? home : "/") / ".cache") /
+        "feedring/pillow";
+    return std::filesystem::exists(folder / ".ready") ? folder / "bin/python" : kDebians;
   }
+  static std::string script() { return python() + " '" + FEEDRING_SOURCE_DIR + "/tests/support/pillow_reference.py'"; }
 
   std::filesystem::path list_;
   std::FILE* pipe_ = nullptr;

@@ -5,9 +5,11 @@
 Reads file names from standard input, one a line, and writes for each, in order, either
     ok WIDTH HEIGHT\n  followed by WIDTH * HEIGHT * 3 bytes, or
     fault REASON\n
-Files of 16 bit PNG are read by a small decoder of our own, because Pillow keeps 8 of the 16 bits or clips them:
-the pixel is round(v / 257). With --version it prints Pillow's version and ends (1 when Pillow is missing).
+Gray of more than 8 bits is rounded to 8, which Pillow clips: of a PNG by a small decoder of our own. With --exif pictures
+are turned as their EXIF data say, with --background=R,G,B what is transparent is pasted over that colour, with
+--accept-damaged Pillow loads truncated files. With --version it prints Pillow's version and ends (1 when Pillow is missing).
 """
+import array
 import struct
 import sys
 import warnings
@@ -15,11 +17,13 @@ import zlib
 
 try:
     import PIL
-    from PIL import Image
+    from PIL import Image, ImageFile, ImageOps
 except ImportError:
     sys.exit(1)
 
 ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+EXIF = "--exif" in sys.argv
+BACKGROUND = next((tuple(map(int, a[13:].split(","))) for a in sys.argv if a.startswith("--background=")), None)
 CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 
 
@@ -73,13 +77,29 @@ def png16(path):
     return width, height, bytes(picture)
 
 
+def wide_gray(image):
+    values = array.array("H", image.tobytes())
+    if (image.mode == "I;16B") == (sys.byteorder == "little"):
+        values.byteswap()
+    most = 4095 if image.tag_v2[258] == (12,) else 65535
+    return image.size + (bytes(gray for value in values for gray in 3 * ((value * 255 + most // 2) // most,)),)
+
+
 def picture_of(path):
     with Image.open(path) as image:
         image.load()
         with open(path, "rb") as file:
-            head = file.read(25)
-        if head.startswith(b"\x89PNG") and head[24] == 16:
+            head = file.read(26)
+        if head.startswith(b"\x89PNG") and head[24:26] == b"\x10\0":
             return png16(path)
+        if image.mode.startswith("I;16"):
+            return wide_gray(image)
+        if EXIF:
+            image = ImageOps.exif_transpose(image)
+        if BACKGROUND and image.has_transparency_data:
+            over = Image.new("RGB", image.size, BACKGROUND)
+            over.paste(image.convert("RGB"), mask=image.convert("RGBA").getchannel("A"))
+            image = over
         return image.size + (image.convert("RGB").tobytes(),)
 
 
@@ -88,6 +108,7 @@ def main():
         print(PIL.__version__)
         return
     warnings.simplefilter("ignore")
+    ImageFile.LOAD_TRUNCATED_IMAGES = "--accept-damaged" in sys.argv
     out = sys.stdout.buffer
     for line in sys.stdin:
         try:

@@ -17,7 +17,8 @@ namespace feedring::test {
 
 struct PngSample {
   std::vector<std::uint8_t> file;
-  Picture picture;  ///< by the PNG specification: gray * 255 / max, palette colours, round(v / 257), alpha dropped
+  Picture picture;  ///< by the PNG specification: gray * 255 / max, palette colours, round(v / 257) of gray,
+                    ///< the high byte of 16 bit colours and of gray with alpha, alpha dropped
 };
 
 /// A PNG of random samples. `colour_type` is the number in the file: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6
@@ -59,7 +60,11 @@ inline PngSample write_png(std::uint32_t width, std::uint32_t height, std::uint8
       const spng_plte_entry& entry = palette.entries[v[0] & 255];
       for (int c = 0; c < 3; ++c) {
         const std::uint8_t colours[] = {entry.red, entry.green, entry.blue};
-        sample.picture.rgb.push_back(colour_type == 3 ? colours[c] : to_8_bit(v[channels >= 3 ? c : 0]));
+        const std::uint32_t value = v[channels >= 3 ? c : 0];
+        const bool high_byte = depth == 16 && colour_type != 0;
+        sample.picture.rgb.push_back(colour_type == 3 ? colours[c]
+                                     : high_byte      ? static_cast<std::uint8_t>(value >> 8)
+                                                      : to_8_bit(value));
       }
     }
   }

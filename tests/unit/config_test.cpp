@@ -72,6 +72,9 @@ repeat = false
 auto_epoch = false
 shard = "none"
 max_pixels = 1000
+accept_damaged = true
+exif_orientation = true
+background = [255, 128, 0]
 item_deadline_s = 2.5
 transform = [ { name = "RandomResizedCrop", size = 224, scale = [0.08, 1.0] }, { name = "RandomHorizontalFlip" } ]
 [feed.val]
@@ -99,6 +102,8 @@ classes_from = "train"
   EXPECT_FALSE(train.auto_epoch);
   EXPECT_EQ(train.shard, Shard::kNone);
   EXPECT_EQ(train.max_pixels, 1000U);
+  EXPECT_TRUE(train.accept_damaged && train.exif_orientation);
+  EXPECT_EQ(train.background, (std::array<std::uint8_t, 3>{255, 128, 0}));
   EXPECT_EQ(train.item_deadline_s, 2.5);
   EXPECT_EQ(train.transform, nlohmann::json::parse(R"([{"name": "RandomResizedCrop", "size": 224, "scale": [0.08, 1.0]},
                                                        {"name": "RandomHorizontalFlip"}])"));
@@ -169,6 +174,7 @@ TEST_F(ConfigFile, NamesTheLineOfWrongTypesAndRanges) {
   EXPECT_EQ(error_of(head + "error_budget = 1.5"),
             "feed.toml:3: [feed.t] error_budget is the number 1.5, expected a number from 0.0 to 1.0");
   EXPECT_THAT(error_of(head + "error_budget = nan"), HasSubstr("feed.toml:3: [feed.t] error_budget"));
+  EXPECT_THAT(error_of(head + "background = [0, 0, 256]"), HasSubstr("[feed.t] background is a list, expected red,"));
   EXPECT_THAT(error_of(head + "item_deadline_s = 0"),
               HasSubstr("feed.toml:3: [feed.t] item_deadline_s is the number 0,"));
   EXPECT_EQ(error_of("[feed.t]\ndata = 2026-01-01"),
@@ -284,6 +290,8 @@ TEST(FeedJson, ComesBackAsItWas) {
   spec.classes_from = "train";
   spec.max_pixels = 12;
   spec.item_deadline_s = 1.25;
+  spec.accept_damaged = spec.exif_orientation = true;
+  spec.background = {1, 2, 3};
   const FeedSpec back = feed_spec_from_json(nlohmann::json::parse(to_json(spec).dump()));
   EXPECT_EQ(back.name, spec.name);
   EXPECT_EQ(back.data, "/data/caf\xE9");
@@ -301,6 +309,8 @@ TEST(FeedJson, ComesBackAsItWas) {
   EXPECT_EQ(back.classes_from, "train");
   EXPECT_EQ(back.max_pixels, 12U);
   EXPECT_EQ(back.item_deadline_s, 1.25);
+  EXPECT_TRUE(back.accept_damaged && back.exif_orientation);
+  EXPECT_EQ(back.background, spec.background);
   EXPECT_EQ(back.transform, spec.transform);
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <string>
@@ -94,6 +96,13 @@ std::vector<Bytes> seeds() {
   all.push_back(test::write_png(33, 21, 2, 8, false, 1).file);
   all.push_back(test::write_png(33, 21, 3, 4, true, 2).file);
   all.push_back(test::write_png(33, 21, 6, 16, true, 3).file);
+  // Of the other formats, those from which fuzzing starts.
+  std::vector<std::filesystem::path> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(FEEDRING_SOURCE_DIR "/tests/fuzz/corpus/decode")) {
+    if (entry.path().extension() != ".jpg" && entry.path().extension() != ".png") kept.push_back(entry.path());
+  }
+  std::sort(kept.begin(), kept.end());
+  for (const auto& file : kept) all.push_back(test::read_file(file));
   return all;
 }
 
