@@ -6,8 +6,9 @@ suite=$1 python=$2 file=$3
 torch=${FEEDRING_TORCH_PYTHON:-${XDG_CACHE_HOME:-$HOME/.cache}/feedring/python-torch/bin/python3}
 if [[ $suite == launchers && -x $torch ]]; then
   python=$torch # without it the launchers of C++ programs are left
-elif [[ $suite == python-torch ]]; then
+elif [[ $suite == python-torch || $suite == frameworks ]]; then
   python=$torch
+  export PYTHONPATH=$PYTHONPATH:${XDG_CACHE_HOME:-$HOME/.cache}/feedring/frameworks
   [[ -x $python ]] || { echo "there is no Python with torch: ./dev test python-torch makes one"; exit 77; }
 fi
 for module in pytest numpy PIL; do
