@@ -9,13 +9,44 @@
 #include <csignal>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#endif
+
 namespace feedring::test {
+
+/// AddressSanitizer does nothing about its own locks at a fork: one that another thread has, say because that is just
+/// starting, is held in the child for ever. A thread that sleeps has none, and so this waits, a while, until all others
+/// do.
+inline void let_other_threads_settle() {
+#if defined(__SANITIZE_ADDRESS__)
+  const auto others_sleep = [] {
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string stat;
+      std::getline(std::ifstream(task.path() / "stat"), stat);
+      const std::size_t state = stat.rfind(") ") + 2;  // behind the name, which may hold anything
+      if (task.path().filename() != std::to_string(::gettid()) && state < stat.size() && stat[state] != 'S')
+        return false;
+    }
+    return true;
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (!others_sleep() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+#endif
+}
 
 class Child {
  public:
   /// Forks; the child calls body(), which returns its exit status, and dies with the test.
   template <class Body>
-  explicit Child(Body&& body) : pid_(::fork()) {
+  explicit Child(Body&& body) {
+    let_other_threads_settle();
+    pid_ = ::fork();
     if (pid_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::_exit(body());
@@ -51,7 +82,7 @@ class Child {
  private:
   static int code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-  pid_t pid_;
+  pid_t pid_ = -1;
 };
 
 }  // namespace feedring::test

@@ -248,7 +248,11 @@ TEST(Feed, DoesNotCountTheTimeInWhichTheProcessWasStopped) {
       return 2;
     }
   });
-  while (pool.ring.header().waiting.load() == 0) std::this_thread::yield();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (pool.ring.header().waiting.load() == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience) << "the child does not wait for a batch";
+    std::this_thread::yield();
+  }
   rank.kill(SIGSTOP);
   std::this_thread::sleep_for(milliseconds(3000));
   rank.kill(SIGCONT);
