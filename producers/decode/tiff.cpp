@@ -97,6 +97,27 @@ Fault read_colour(TIFF* tiff, Picture& picture) {
   return std::nullopt;
 }
 
+/// Those whose decoders take memory by the size of the picture. libtiff may have others: JBIG, for one, believes the
+/// size in its own data, and ends the process where that cannot be had.
+bool is_supported(std::uint16_t compression) {
+  switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_CCITTRLE:
+    case COMPRESSION_CCITTRLEW:
+    case COMPRESSION_CCITTFAX3:
+    case COMPRESSION_CCITTFAX4:
+    case COMPRESSION_LZW:
+    case COMPRESSION_OJPEG:
+    case COMPRESSION_JPEG:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_ZSTD:
+    case COMPRESSION_WEBP: return true;
+    default: return false;
+  }
+}
+
 Fault read_picture(TIFF* tiff, Picture& picture) {
   if (Fault fault = read_size(tiff, picture.size)) return fault;
   std::uint16_t bits = 1;
@@ -106,6 +127,8 @@ Fault read_picture(TIFF* tiff, Picture& picture) {
   TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &picture.planes);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &picture.compression);
+  if (!is_supported(picture.compression))
+    return fmt::format("a TIFF of compression {} is not supported", picture.compression);
   TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &picture.photometric);
   if (picture.compression == COMPRESSION_OJPEG) picture.photometric = PHOTOMETRIC_YCBCR;
   picture.samples.bits = bits;

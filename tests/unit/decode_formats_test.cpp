@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <utility>
@@ -24,7 +25,8 @@ constexpr const char* kRefused[] = {
     "hopper.Lab.tif",
     "lab.tif",
     "lab-green.tif",
-    "lab-red.tif",  // CIELAB
+    "lab-red.tif",      // CIELAB
+    "hopper_lzma.tif",  // a compression whose decoder takes what memory the data ask for
     "ycbcr_lzw_broken.tif",
     "issue_2811.gif",                                                          // damaged, beyond what libraries take
     "clusterfuzz-testcase-minimized-fuzzer_script_tiff-5026894169374720.tif",  // a warning of libjpeg
@@ -135,6 +137,16 @@ TEST_P(JpegOptions, GivePillowsPixels) {
 INSTANTIATE_TEST_SUITE_P(Each, JpegOptions,
                          testing::Values(std::pair{DecodeOptions{.exif_orientation = true}, "--exif"},
                                          std::pair{DecodeOptions{.accept_damaged = true}, "--accept-damaged"}));
+
+// JBIG's decoder takes the memory that its own data ask for, 2^32 pixels by 2^31 here, and ends the process without it.
+TEST(TiffFiles, OfACompressionThatIsNotOursAreRefusedBeforeItsDecoderSeesThem) {
+  Decoder decoder;
+  for (const char* name : {"jbig.tif", "jbig_large.tif"}) {
+    const auto bytes = test::read_file(std::filesystem::path(FEEDRING_SOURCE_DIR) / "tests/fuzz/corpus/decode" / name);
+    ImageInfo info;
+    EXPECT_EQ(decoder.probe(bytes, test::kMaxPixels, info), "a TIFF of compression 34661 is not supported") << name;
+  }
+}
 
 }  // namespace
 }  // namespace feedring
