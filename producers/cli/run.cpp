@@ -33,22 +33,21 @@ std::string address_of_job() {
   return pool_name(environment, read_launch({}, environment), ::geteuid(), process_identity());
 }
 
-// At a pool of this user that runs already.
+// A connection to a pool of this user that runs already. A pool that a `run` started does not end while it is open.
 struct Joined {
-  UniqueFd socket;        // the pool of a `run` does not end while it is open
-  nlohmann::json serves;  // null where the pool did not say
+  UniqueFd socket;
 };
+
+constexpr int kAnswerMs = 2000;
 
 // Empty where nobody listens, or the pool is just ending. Throws Error(kRefused) where another user holds the name.
 std::optional<Joined> join(const std::string& address) {
-  constexpr int kPatienceMs = 2000;
   UniqueFd socket = connect_to(address);
   if (!socket) return std::nullopt;
   try {
     send_message(socket.get(), {{"op", "join"}});
-    const auto reply = receive_message(socket.get(), kPatienceMs);
-    const bool said = reply && reply->body.value("ok", false);  // else of another build: whoever attaches will be told
-    return Joined{std::move(socket), said ? reply->body : nlohmann::json()};
+    (void)receive_message(socket.get(), kAnswerMs);  // none, or a refusal: whoever attaches will be told why
+    return Joined{std::move(socket)};
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -73,15 +72,23 @@ std::variant<UniqueFd, Joined> listen_or_join(const std::string& address) {
 }
 
 // Says what the pool serves that is joined instead of started: it may be another one than its caller thinks of.
-void tell_what_is_joined(const std::string& address, const nlohmann::json& serves) {
-  if (serves.is_null()) return;
-  std::string what = fmt::format("process {}", serves.at("pid").get<pid_t>());
-  for (const auto& feed : serves.at("feeds")) {
-    what += fmt::format(", feed '{}' of {} samples", feed.at("name").get<std::string>(),
-                        feed.at("samples").get<std::uint64_t>());
+void tell_what_is_joined(const std::string& address, const Joined& pool) {
+  std::string serves;
+  try {
+    send_message(pool.socket.get(), {{"op", "status"}});
+    const auto reply = receive_message(pool.socket.get(), kAnswerMs);
+    if (!reply) return;
+    throw_if_error(reply->body);
+    serves = fmt::format("process {}", reply->body.at("pid").get<pid_t>());
+    for (const auto& feed : reply->body.at("feeds")) {
+      serves += fmt::format(", feed '{}' of {} samples", feed.at("name").get<std::string>(),
+                            feed.at("samples").get<std::uint64_t>());
+    }
+  } catch (const std::exception&) {
+    return;  // it just ended, or is of another build: whoever attaches will be told
   }
   spdlog::warn("joining the pool at {} that runs already ({}); the data and configuration named here are not used",
-               address, what);
+               address, serves);
 }
 
 // A start that fails leaves no socket file.
@@ -146,7 +153,7 @@ int run(const RunOptions& options) {
         std::make_unique<Supervisor>(io, supervisor_options(options.config, overrides, address), std::move(*listener));
     unlisten.address = nullptr;
   } else {
-    tell_what_is_joined(address, std::get<Joined>(place).serves);
+    tell_what_is_joined(address, std::get<Joined>(place));
   }
   // From here on signals are events. Until here, while data sets are read, they end this process as they end any.
   std::optional<Canary> canary;
@@ -175,7 +182,7 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
   const std::string address = options.address.empty() ? address_of_job() : options.address;
   auto place = listen_or_join(address);
   if (const auto* joined = std::get_if<Joined>(&place)) {
-    tell_what_is_joined(address, joined->serves);
+    tell_what_is_joined(address, *joined);
     on_ready(address);
     return 0;
   }

@@ -149,7 +149,7 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
     return {{"ok", true}};
   }
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
-  if (op == "join") return {{"ok", true}, {"pid", ::getpid()}, {"feeds", describe_feeds()}};
+  if (op == "join") return {{"ok", true}, {"pid", ::getpid()}};
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
   throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));
 }
@@ -211,7 +211,7 @@ void Supervisor::stop() {
   io_.stop();
 }
 
-nlohmann::json Supervisor::describe_feeds() const {
+nlohmann::json Supervisor::status() const {
   nlohmann::json feeds = nlohmann::json::array();
   for (const NodeFeed& feed : feeds_) {
     feeds.push_back({{"name", feed.spec.name},
@@ -222,10 +222,6 @@ nlohmann::json Supervisor::describe_feeds() const {
                      {"dataset_digest", feed.index.digest()},
                      {"spec_hash", feed.spec_hash}});
   }
-  return feeds;
-}
-
-nlohmann::json Supervisor::status() const {
   return {{"ok", true},
           {"pool", options_.address},
           {"pid", ::getpid()},
@@ -234,7 +230,7 @@ nlohmann::json Supervisor::status() const {
           {"failed", failures_.count()},
           {"producers_replaced", producers_->replaced()},
           {"broken", broken_ ? nlohmann::json(broken_->what()) : nlohmann::json()},
-          {"feeds", describe_feeds()},
+          {"feeds", feeds},
           {"rings", desk_->status()},
           {"producers", producers_->status()},
           {"memory", to_json(plan_memory(feeds_, std::max(rings_.ranks(), 1U), options_.producers))}};

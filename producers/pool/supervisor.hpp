@@ -56,7 +56,6 @@ class Supervisor {
  private:
   struct Session;
 
-  [[nodiscard]] nlohmann::json describe_feeds() const;
   void accept();
   void converse(std::list<Session>::iterator session);
   nlohmann::json answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors);
