@@ -87,8 +87,9 @@ void tell_what_is_joined(const std::string& address, const Joined& pool) {
   } catch (const std::exception&) {
     return;  // it just ended, or is of another build: whoever attaches will be told
   }
-  spdlog::warn("joining the pool at {} that runs already ({}); the data and configuration named here are not used",
-               address, serves);
+  spdlog::warn(
+      "joining the pool at {} that runs already ({}): its data and configuration count, whatever is named here",
+      address, serves);
 }
 
 // A start that fails leaves no socket file.
