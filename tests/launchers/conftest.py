@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the tests under real launchers share: pictures, the built programs, and what must be true of any job. The pictures
 # and the clean environment are those of tests/python, which is on the path.
-import importlib.util
 import json
 import os
 import socket
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-_path = Path(__file__).parent.parent / "python" / "conftest.py"
-_spec = importlib.util.spec_from_file_location("pictures", _path)
-_module = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_module)
-sys.modules["pictures"] = _module
-globals().update({name: value for name, value in vars(_module).items() if not name.startswith("__")})
+from jobs import config, run  # noqa: F401
+from pictures import *  # noqa: F401, F403
 
 BUILD = Path(os.environ["FEEDRING_BUILD"])  # read before the clean environment takes it away
 FEEDRING = BUILD / "bin" / "feedring"
@@ -30,33 +22,11 @@ SAY_POOL = ["sh", "-c", 'printf \'{"event":"pool","address":"%s","node":"%s"}\\n
             "sh"]
 
 
-@pytest.fixture
-def config(pictures, tmp_path):
-    """A configuration with which 23 samples make steps of 4 a rank."""
-    file = tmp_path / "feed.toml"
-    file.write_text(f'[feed.train]\ndata = "{pictures}"\nbatch_size = 4\nremainder = "pad"\n'
-                    f'transform = [{{name = "Resize", size = [8, 8]}}]\n[pool]\nproducers = 1\n')
-    return file
-
-
 def needs(*programs):
     """A mark: skips, by name, where a program is not installed."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     missing = [p for p in programs if not any(os.access(f"{d}/{p}", os.X_OK) for d in path.split(":"))]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
-
-
-def run(command, *, expect=0, timeout=90, **environment):
-    """Runs a command; returns its output, in which `lines` finds the events."""
-    # Not pipes: a pool that a rank started keeps their ends for as long as it waits for another rank.
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        code = subprocess.run([str(word) for word in command], stdout=output, stderr=errors, timeout=timeout,
-                              env={**os.environ, **environment}).returncode
-        output.seek(0)
-        errors.seek(0)
-        said = output.read()
-        assert code == expect, f"{code}: {errors.read()[-3000:]} {said[-1000:]}"
-    return said
 
 
 def lines(output, event):
