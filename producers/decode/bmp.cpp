@@ -13,6 +13,7 @@
 #include "producers/decode/bmp_runs.hpp"
 #include "producers/decode/byte_order.hpp"
 #include "producers/decode/palette.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -168,8 +169,8 @@ Fault bmp_pixels(Bytes bytes, Size size, Box box, const DecodeOptions& options, 
   if (Fault fault = read_header(bytes, header)) return fault;
   if (header.size != size) return "the file changed while it was read";
   const std::size_t stride = std::size_t{3} * box.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
-  if (rgb == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  auto* rgb = take_rgb(arena, {box.width, box.height});
+  if (rgb == nullptr) return no_memory({box.width, box.height});
 
   Bytes pixels = bytes.subspan(std::min(header.pixels_at, bytes.size()));
   std::size_t row_bytes = (std::size_t{header.bits} * size.width + 31) / 32 * 4;

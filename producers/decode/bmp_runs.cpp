@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "producers/decode/arena.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -90,7 +91,7 @@ Fault unpack_bmp_runs(std::span<const std::uint8_t> file, std::size_t at, bool n
   const auto width = static_cast<std::size_t>(size.width);
   const std::size_t count = width * static_cast<std::size_t>(size.height);
   auto* pixels = static_cast<std::uint8_t*>(arena.take(count));
-  if (pixels == nullptr) return fmt::format("no memory for {} x {} pixels", size.width, size.height);
+  if (pixels == nullptr) return no_memory(size);
   std::memset(pixels, 0, count);
   const std::size_t done = Unpacker(file, at, nibbles, width, pixels, count).run();
   if (done < count && !accept_damaged) {

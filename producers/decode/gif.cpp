@@ -14,6 +14,7 @@
 #include "producers/decode/arena.hpp"
 #include "producers/decode/blend.hpp"
 #include "producers/decode/palette.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -124,9 +125,9 @@ Fault gif_pixels(Bytes bytes, Size size, Box box, const DecodeOptions& options, 
     put_rgba(palette[i], transparent == i ? 0 : 255, options.background, colours[i].data());
   }
   const std::size_t stride = std::size_t{3} * box.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
+  auto* rgb = take_rgb(arena, {box.width, box.height});
   auto* line = static_cast<std::uint8_t*>(arena.take(static_cast<std::size_t>(std::max(picture.Width, 1))));
-  if (rgb == nullptr || line == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  if (rgb == nullptr || line == nullptr) return no_memory({box.width, box.height});
   const auto pixels = static_cast<std::size_t>(box.width) * static_cast<std::size_t>(box.height);
   for (std::size_t i = 0; i < pixels; ++i) std::memcpy(rgb + 3 * i, colours[transparent.value_or(0)].data(), 3);
 

@@ -14,6 +14,7 @@
 #include "producers/decode/arena.hpp"
 #include "producers/decode/blend.hpp"
 #include "producers/decode/jpeg_plan.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -195,7 +196,7 @@ Fault JpegDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box bo
   const std::size_t stride = is_cmyk(cinfo) ? std::size_t{3} * box.width : file_stride;
   auto* rgb = static_cast<std::uint8_t*>(arena.take(std::max(stride * box.height, file_stride) + kSlack));
   auto* line = is_cmyk(cinfo) ? static_cast<std::uint8_t*>(arena.take(file_stride)) : rgb;
-  if (rgb == nullptr || line == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  if (rgb == nullptr || line == nullptr) return no_memory({box.width, box.height});
 
   if (!read_rows(state, line, 0, plan.lead)) return libjpeg_says(state);
   const std::size_t inset = (static_cast<std::size_t>(box.x) - plan.left) * channels;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/decode/orient.hpp"
 
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "producers/decode/arena.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -44,8 +44,8 @@ Fault orient(std::uint8_t orientation, Arena& arena, RgbView& view) {
   if (orientation == 1) return std::nullopt;
   const Size size = turned(view.size, orientation);
   const std::size_t stride = std::size_t{3} * size.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * size.height + kSlack));
-  if (rgb == nullptr) return fmt::format("no memory for {} x {} pixels", size.width, size.height);
+  auto* rgb = take_rgb(arena, size);
+  if (rgb == nullptr) return no_memory(size);
   for (std::int32_t y = 0; y < size.height; ++y) {
     std::uint8_t* out = rgb + stride * y;
     for (std::int32_t x = 0; x < size.width; ++x, out += 3) {

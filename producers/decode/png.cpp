@@ -10,6 +10,7 @@
 #include <spng.h>
 
 #include "producers/decode/arena.hpp"
+#include "producers/decode/pixels.hpp"
 #include "producers/decode/png_rows.hpp"
 
 namespace feedring {
@@ -168,9 +169,9 @@ Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const 
 
   const std::size_t stride = std::size_t{3} * box.width;
   const std::size_t row_bytes = png_row_bytes(header, header.width);
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
+  auto* rgb = take_rgb(arena, {box.width, box.height});
   auto* row = static_cast<std::uint8_t*>(arena.take(row_bytes));
-  if (rgb == nullptr || row == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  if (rgb == nullptr || row == nullptr) return no_memory({box.width, box.height});
   if (options.accept_damaged) std::memset(rgb, 0, stride * box.height);
 
   for (code = 0; code == 0;) {

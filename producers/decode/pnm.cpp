@@ -10,6 +10,7 @@
 
 #include "producers/decode/arena.hpp"
 #include "producers/decode/byte_order.hpp"
+#include "producers/decode/pixels.hpp"
 #include "producers/decode/pnm_tokens.hpp"
 
 namespace feedring {
@@ -132,8 +133,8 @@ Fault pnm_pixels(Bytes bytes, Size size, Box box, const DecodeOptions& options, 
   if (Fault fault = read_header(bytes, header)) return fault;
   if (header.size != size) return "the file changed while it was read";
   const std::size_t stride = std::size_t{3} * box.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
-  if (rgb == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  auto* rgb = take_rgb(arena, {box.width, box.height});
+  if (rgb == nullptr) return no_memory({box.width, box.height});
   const Bytes raster = bytes.subspan(header.raster_at);
   const auto put = header.plain() ? put_plain : put_raw;
   if (Fault fault = put(raster, header, box, options.accept_damaged, rgb, stride)) return fault;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "producers/decode/arena.hpp"
+#include "producers/decode/pixels.hpp"
 #include "producers/decode/tiff_file.hpp"
 #include "producers/decode/tiff_rows.hpp"
 
@@ -153,8 +154,6 @@ Fault read_picture(TIFF* tiff, Picture& picture) {
   return std::nullopt;
 }
 
-Fault no_memory(Box box) { return fmt::format("no memory for {} x {} pixels", box.width, box.height); }
-
 /// Reads one block of the picture, of one plane: the strip or tile that holds the pixel (x, y).
 bool read_block(TIFF* tiff, const Picture& picture, std::uint32_t x, std::uint32_t y, std::uint16_t plane,
                 std::uint8_t* to, tmsize_t bytes) {
@@ -185,7 +184,7 @@ Fault put_blocks(TiffFile& file, const Picture& picture, Box box, const DecodeOp
   std::uint8_t* planes[5] = {};
   for (std::size_t i = 0; i < (apart ? used : 1); ++i) {
     planes[i] = static_cast<std::uint8_t*>(arena.take(static_cast<std::size_t>(block_bytes)));
-    if (planes[i] == nullptr) return no_memory(box);
+    if (planes[i] == nullptr) return no_memory({box.width, box.height});
   }
   const auto left = static_cast<std::uint32_t>(box.x);
   const auto top = static_cast<std::uint32_t>(box.y);
@@ -233,8 +232,11 @@ Fault put_libtiffs(TiffFile& file, const Picture& picture, Box box, const Decode
   const auto width = static_cast<std::uint32_t>(picture.size.width);
   const auto rows = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(picture.block_height, static_cast<std::uint32_t>(picture.size.height)));
+  // libtiff takes a whole block for itself, whose size may have nothing to do with the picture's.
+  const std::uint64_t block_bytes = picture.tiled ? TIFFTileSize64(file.get()) : TIFFStripSize64(file.get());
+  if (block_bytes > arena.limit()) return no_memory({box.width, box.height});
   auto* pixels = static_cast<std::uint32_t*>(arena.take(std::size_t{4} * width * rows));
-  if (pixels == nullptr) return no_memory(box);
+  if (pixels == nullptr) return no_memory({box.width, box.height});
   const auto top = static_cast<std::uint32_t>(box.y);
   const std::uint32_t bottom = top + static_cast<std::uint32_t>(box.height);
   for (std::uint32_t y = top / rows * rows; y < bottom; y += rows) {
@@ -278,8 +280,8 @@ Fault tiff_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const
   if (Fault fault = read_picture(file.get(), picture)) return fault;
   if (picture.size != size) return "the file changed while it was read";
   const std::size_t stride = std::size_t{3} * box.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(stride * box.height + kSlack));
-  if (rgb == nullptr) return no_memory(box);
+  auto* rgb = take_rgb(arena, {box.width, box.height});
+  if (rgb == nullptr) return no_memory({box.width, box.height});
   file.pixels_begin();
   const auto put = picture.by_libtiff ? put_libtiffs : put_blocks;
   if (Fault fault = put(file, picture, box, options, arena, rgb, stride)) return fault;

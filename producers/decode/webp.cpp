@@ -11,6 +11,7 @@
 
 #include "producers/decode/arena.hpp"
 #include "producers/decode/blend.hpp"
+#include "producers/decode/pixels.hpp"
 
 namespace feedring {
 namespace {
@@ -82,8 +83,8 @@ Fault webp_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const
     return std::nullopt;
   }
   const std::size_t out_stride = std::size_t{3} * box.width;
-  auto* rgb = static_cast<std::uint8_t*>(arena.take(out_stride * box.height + kSlack));
-  if (rgb == nullptr) return fmt::format("no memory for {} x {} pixels", box.width, box.height);
+  auto* rgb = take_rgb(arena, {box.width, box.height});
+  if (rgb == nullptr) return no_memory({box.width, box.height});
   for (std::int32_t y = 0; y < box.height; ++y) {
     const std::uint8_t* in = first + stride * y;
     std::uint8_t* row = rgb + out_stride * y;
