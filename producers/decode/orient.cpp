@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/decode/orient.hpp"
 
-
 #include <algorithm>
 #include <cstring>
 
