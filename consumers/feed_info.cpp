@@ -38,7 +38,7 @@ FinishTable read_finish(const FeedInfo& info, const nlohmann::json& finish) {
   FinishTable table;
   const std::string dtype = finish.at("dtype").get<std::string>();
   bool known = false;
-  for (const Dtype each : {Dtype::kUint8, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBfloat16}) {
+  for (const Dtype each : kImageDtypes) {
     if (dtype != name_of(each)) continue;
     table.dtype = each;
     known = true;

@@ -36,7 +36,7 @@
 
 namespace feedring::contract {
 
-inline constexpr std::uint32_t kProtocol = 3;   ///< raise it when the meaning of a word changes and no size does
+inline constexpr std::uint32_t kProtocol = 4;   ///< raise it when the meaning of a word changes and no size does
 inline constexpr std::size_t kLine = 64;        ///< a writer's hot words have cache lines of their own
 inline constexpr std::size_t kLinePair = 128;   ///< what x86 prefetchers fetch together: who spins on one line has both
 inline constexpr std::size_t kPage = 4096;      ///< segments and payloads are laid out in these

@@ -56,9 +56,7 @@ bool strides_stay_inside(const contract::TensorEntry& entry) {
 // Refuses an entry of a header that a peer wrote unless views of the tensor stay inside of a slot's payload and no
 // other tensor lies in its bytes: `offset` is where this build would place it.
 void check_tensor(const contract::TensorEntry& entry, std::uint32_t rows, std::uint64_t offset) {
-  if (entry.dtype > static_cast<std::uint32_t>(Dtype::kBfloat16)) {
-    refuse("tensor type", static_cast<std::uint32_t>(Dtype::kBfloat16), entry.dtype);
-  }
+  if (entry.dtype >= kDtypes.size()) refuse("tensor type", kDtypes.size() - 1, entry.dtype);
   if (entry.dimensions < 1 || entry.dimensions > contract::kMaxDimensions)
     refuse("number of a tensor's dimensions", contract::kMaxDimensions, entry.dimensions);
   if (entry.shape[0] != rows) refuse("number of a tensor's rows", rows, entry.shape[0]);

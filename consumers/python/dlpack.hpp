@@ -7,7 +7,7 @@
 
 namespace feedring::python::dlpack {
 
-inline constexpr std::uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4;
+inline constexpr std::uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kBool = 6;
 
 struct Device {
   std::int32_t type;  // DLDeviceType, whose numbers feedring::DeviceType has

@@ -21,10 +21,15 @@ dlpack::DataType to_dlpack(Dtype dtype) noexcept {
   const auto bits = static_cast<std::uint8_t>(8 * bytes_of(dtype));
   switch (dtype) {
     case Dtype::kUint8: return {dlpack::kUint, bits, 1};
+    case Dtype::kInt8:
+    case Dtype::kInt16:
+    case Dtype::kInt32:
     case Dtype::kInt64: return {dlpack::kInt, bits, 1};
+    case Dtype::kFloat64:
     case Dtype::kFloat32:
     case Dtype::kFloat16: return {dlpack::kFloat, bits, 1};
     case Dtype::kBfloat16: return {dlpack::kBfloat, bits, 1};
+    case Dtype::kBool: return {dlpack::kBool, bits, 1};
   }
   return {dlpack::kUint, bits, 1};
 }
@@ -38,6 +43,11 @@ const char* to_format(Dtype dtype) noexcept {
     case Dtype::kInt64: return "q";
     case Dtype::kFloat32: return "f";
     case Dtype::kFloat16: return "e";
+    case Dtype::kFloat64: return "d";
+    case Dtype::kInt8: return "b";
+    case Dtype::kInt16: return "h";
+    case Dtype::kInt32: return "i";
+    case Dtype::kBool: return "?";
     case Dtype::kBfloat16: break;
   }
   return nullptr;
@@ -194,7 +204,7 @@ void bind_view(nb::module_& module) {
           "strides", [](const View& self) { return to_tuple(self.tensor().strides()); }, "In elements.")
       .def_prop_ro(
           "dtype", [](const View& self) { return name_of(self.tensor().dtype); },
-          "'uint8', 'int64', 'float32', 'float16' or 'bfloat16'.")
+          "torch's name of the element type, such as 'uint8' or 'float32'.")
       .def_prop_ro("nbytes", [](const View& self) { return self.tensor().bytes; })
       .def_prop_ro(
           "data_ptr", [](const View& self) { return reinterpret_cast<std::uintptr_t>(self.tensor().data); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/finish.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <feedring/error.hpp>
@@ -60,7 +61,8 @@ Finish::Finish(const Chain& chain, Dtype dtype, Layout layout)
               static_cast<std::size_t>(chain.output_size().height)),
       dtype_(dtype),
       layout_(layout) {
-  if (dtype == Dtype::kInt64 || chain.dtype().value_or(dtype) != dtype) {
+  if (std::find(kImageDtypes.begin(), kImageDtypes.end(), dtype) == kImageDtypes.end() ||
+      chain.dtype().value_or(dtype) != dtype) {
     throw Error(ErrorKind::kUsage,
                 "images of type " + std::string(name_of(dtype)) +
                     " were asked for, which the feed's transforms do not make: end them with ToDtype(" +

@@ -133,10 +133,9 @@ Parsed parse_normalize(const Parameters& from) {
 }
 
 Parsed parse_to_dtype(const Parameters& from) {
-  static constexpr std::array kDtypes{Dtype::kUint8, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBfloat16};
   const std::string name = from.word("dtype");
   std::vector<std::string_view> names;
-  for (const Dtype dtype : kDtypes) {
+  for (const Dtype dtype : kImageDtypes) {
     names.push_back(name_of(dtype));
     if (name != name_of(dtype)) continue;
     const ToDtype step{dtype, from.flag("scale", false)};

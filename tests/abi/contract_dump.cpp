@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <feedring/dtype.hpp>
+
 #include "runtime/contract.hpp"
 #include "runtime/layout.hpp"
 
@@ -159,6 +161,10 @@ std::string dump_contract() {
   FIELD(ProducerCounters, work_ns);
   FIELD(ProducerCounters, idle_ns);
   FIELD(ProducerCounters, futex_calls);
+
+  text += "\nDtype\n";
+  for (const Dtype dtype : kDtypes)
+    text += fmt::format("{:7} {:6}  {}\n", static_cast<unsigned>(dtype), bytes_of(dtype), name_of(dtype));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <feedring/error.hpp>
 #include <functional>
@@ -99,6 +100,24 @@ TEST(LayOutRing, CutsTasksFromThePartsOfRows) {
   EXPECT_THROW((void)lay_out_ring(1, 1, 1U << 16, {}, 1U << 16), Error) << "2^32 parts";
 }
 
+TEST(ReadRingShape, KnowsEveryElementType) {
+  // One row of three elements each: the widths are those of torch.
+  constexpr std::array<std::pair<Dtype, std::uint64_t>, 10> kRowBytes{{{Dtype::kUint8, 3},
+                                                                       {Dtype::kInt8, 3},
+                                                                       {Dtype::kBool, 3},
+                                                                       {Dtype::kInt16, 6},
+                                                                       {Dtype::kFloat16, 6},
+                                                                       {Dtype::kBfloat16, 6},
+                                                                       {Dtype::kInt32, 12},
+                                                                       {Dtype::kFloat32, 12},
+                                                                       {Dtype::kInt64, 24},
+                                                                       {Dtype::kFloat64, 24}}};
+  for (const auto& [dtype, row_bytes] : kRowBytes) {
+    const RingMemory memory(lay_out_ring(1, 1, 1, {{"x", dtype, {3}, {}}}));
+    EXPECT_EQ(find_tensor(read_ring_shape(memory.bytes()), "x")->row_bytes, row_bytes) << name_of(dtype);
+  }
+}
+
 TEST(ReadRingShape, GivesBackWhatWasLaidOut) {
   const RingShape shape = small_shape();
   const RingMemory memory(shape);
@@ -154,7 +173,7 @@ TEST(ReadRingShape, RefusesEachFieldThatIsNotAsItMustBe) {
       [](Header& h) { h.shape.payload_stride = 0; },
       [](Header& h) { h.shape.payload_stride = 8192; },
       [](Header& h) { h.shape.payload_stride = 1ULL << 63; },
-      [](Header& h) { h.shape.tensor[0].dtype = 5; },
+      [](Header& h) { h.shape.tensor[0].dtype = 10; },
       [](Header& h) { h.shape.tensor[0].dtype = 2; },
       [](Header& h) { h.shape.tensor[0].dimensions = 0; },
       [](Header& h) { h.shape.tensor[0].dimensions = 3; },

@@ -22,6 +22,11 @@ namespace feedring {
     case Dtype::kFloat32: return at::kFloat;
     case Dtype::kFloat16: return at::kHalf;
     case Dtype::kBfloat16: return at::kBFloat16;
+    case Dtype::kFloat64: return at::kDouble;
+    case Dtype::kInt8: return at::kChar;
+    case Dtype::kInt16: return at::kShort;
+    case Dtype::kInt32: return at::kInt;
+    case Dtype::kBool: return at::kBool;
   }
   return at::kByte;
 }
