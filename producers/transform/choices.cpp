@@ -2,7 +2,9 @@
 #include "producers/transform/choices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "producers/plan/exact_math.hpp"
 
@@ -27,8 +29,18 @@ std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
   return static_cast<std::int64_t>(static_cast<double>(a * b) / static_cast<double>(c));
 }
 
-void crop(Box box, bool random, Colour fill, Size& size, Choices& choices) {
-  choices.push_back({.kind = Choice::Kind::kCrop, .random = random, .box = box, .fill = fill});
+struct Beside {
+  Edge edge = Edge::kConstant;
+  Colour fill{};
+};
+
+double between(const std::array<double, 2>& range, Draw& random) noexcept {
+  return range[0] + (range[1] - range[0]) * random.uniform();
+}
+
+void crop(Box box, bool random, Beside beside, Size& size, Choices& choices) {
+  choices.push_back(
+      {.kind = Choice::Kind::kCrop, .random = random, .box = box, .edge = beside.edge, .fill = beside.fill});
   size = {box.width, box.height};
 }
 
@@ -48,8 +60,8 @@ Box random_box(const RandomResizedCrop& step, Size image, Draw& random) {
   const double log_low = exact_log(step.ratio[0]);
   const double log_high = exact_log(step.ratio[1]);
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const double target = area * (step.scale[0] + (step.scale[1] - step.scale[0]) * random.uniform());
-    const double aspect = exact_exp(log_low + (log_high - log_low) * random.uniform());
+    const double target = area * between(step.scale, random);
+    const double aspect = exact_exp(between({log_low, log_high}, random));
     const double width = round_half_even(std::sqrt(target * aspect));
     const double height = round_half_even(std::sqrt(target / aspect));
     if (width < 1.0 || width > image.width || height < 1.0 || height > image.height) continue;
@@ -85,13 +97,20 @@ Fault apply(const Resize& step, Size& size, Draw& /*random*/, Choices& choices) 
 Fault apply(const CenterCrop& step, Size& size, Draw& /*random*/, Choices& choices) {
   crop(
       {centred(size.width, step.size.width), centred(size.height, step.size.height), step.size.width, step.size.height},
-      false, Colour{}, size, choices);
+      false, {}, size, choices);
   return std::nullopt;
 }
 
 Fault apply(const RandomResizedCrop& step, Size& size, Draw& random, Choices& choices) {
-  crop(random_box(step, size, random), true, Colour{}, size, choices);
+  crop(random_box(step, size, random), true, {}, size, choices);
   resize(step.size, step.filter, size, choices);
+  return std::nullopt;
+}
+
+Fault apply(const Pad& step, Size& size, Draw& /*random*/, Choices& choices) {
+  const Padding& pad = step.padding;
+  crop({-pad.left, -pad.top, size.width + pad.left + pad.right, size.height + pad.top + pad.bottom}, false,
+       {step.edge, step.fill}, size, choices);
   return std::nullopt;
 }
 
@@ -115,18 +134,70 @@ Fault apply(const RandomCrop& step, Size& size, Draw& random, Choices& choices) 
   };
   const std::int32_t top = edge(padded.height - step.size.height);
   const std::int32_t left = edge(padded.width - step.size.width);
-  crop({left - pad.left, top - pad.top, step.size.width, step.size.height}, true, step.fill, size, choices);
+  crop({left - pad.left, top - pad.top, step.size.width, step.size.height}, true, {step.edge, step.fill}, size,
+       choices);
   return std::nullopt;
 }
 
 Fault apply(const RandomHorizontalFlip& step, Size& /*size*/, Draw& random, Choices& choices) {
-  choices.push_back({.kind = Choice::Kind::kFlip, .random = true, .flip = random.uniform() < step.p});
+  choices.push_back({.kind = Choice::Kind::kFlip, .random = true, .applied = random.uniform() < step.p});
+  return std::nullopt;
+}
+
+Fault apply(const RandomVerticalFlip& step, Size& /*size*/, Draw& random, Choices& choices) {
+  choices.push_back({.kind = Choice::Kind::kVerticalFlip, .random = true, .applied = random.uniform() < step.p});
+  return std::nullopt;
+}
+
+void operate(Operation operation, Choices& choices) {
+  choices.push_back({.kind = Choice::Kind::kOperation, .operation = operation});
+}
+
+Fault apply(const Grayscale& /*step*/, Size& /*size*/, Draw& /*random*/, Choices& choices) {
+  operate({Operation::Kind::kGrayscale}, choices);
+  return std::nullopt;
+}
+
+Fault apply(const RandomOperation& step, Size& /*size*/, Draw& random, Choices& choices) {
+  operate(step.operation, choices);
+  choices.back().random = true;
+  choices.back().applied = random.uniform() < step.p;
+  return std::nullopt;
+}
+
+Fault apply(const ColorJitter& step, Size& /*size*/, Draw& random, Choices& choices) {
+  static constexpr std::array kKinds{Operation::Kind::kBrightness, Operation::Kind::kContrast,
+                                     Operation::Kind::kSaturation, Operation::Kind::kHue};
+  std::array<std::size_t, 4> order{0, 1, 2, 3};
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  std::array<double, 4> amounts{};
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    if (const auto& range = step.ranges[i]) amounts[i] = between(*range, random);
+  }
+  for (const std::size_t i : order) {
+    if (!step.ranges[i]) continue;
+    operate({kKinds[i], amounts[i]}, choices);
+    choices.back().random = true;
+  }
   return std::nullopt;
 }
 
 // Values, not geometry: the same for every image.
 Fault apply(const Normalize&, Size&, Draw&, Choices&) { return std::nullopt; }
 Fault apply(const ToDtype&, Size&, Draw&, Choices&) { return std::nullopt; }
+
+nlohmann::json to_json(const Choice& choice) {
+  const std::string name(name_of(choice.operation.kind));
+  switch (choice.operation.kind) {
+    case Operation::Kind::kBrightness:
+    case Operation::Kind::kContrast:
+    case Operation::Kind::kSaturation:
+    case Operation::Kind::kHue: return {{name, choice.operation.amount}};
+    default: return {{name, choice.applied}};  // how much is a parameter
+  }
+}
+
+nlohmann::json to_json(Box box) { return {{"x", box.x}, {"y", box.y}, {"width", box.width}, {"height", box.height}}; }
 
 }  // namespace
 
@@ -159,12 +230,12 @@ nlohmann::json to_json(const Choices& choices) {
   nlohmann::json json = nlohmann::json::array();
   for (const Choice& choice : choices) {
     if (!choice.random) continue;
-    if (choice.kind == Choice::Kind::kFlip) {
-      json.push_back({{"flip", choice.flip}});
-    } else {
-      json.push_back(
-          {{"crop",
-            {{"x", choice.box.x}, {"y", choice.box.y}, {"width", choice.box.width}, {"height", choice.box.height}}}});
+    switch (choice.kind) {
+      case Choice::Kind::kCrop: json.push_back({{"crop", to_json(choice.box)}}); break;
+      case Choice::Kind::kFlip: json.push_back({{"flip", choice.applied}}); break;
+      case Choice::Kind::kVerticalFlip: json.push_back({{"vertical_flip", choice.applied}}); break;
+      case Choice::Kind::kOperation: json.push_back(to_json(choice)); break;
+      case Choice::Kind::kResize: break;  // its parameters say all of it
     }
   }
   return json;

@@ -8,20 +8,23 @@
 
 #include "producers/decode/image.hpp"
 #include "producers/plan/draw.hpp"
+#include "producers/transform/operation.hpp"
 #include "producers/transform/steps.hpp"
 
 namespace feedring {
 
 /// One step on the image that the step before it made.
 struct Choice {
-  enum class Kind : std::uint8_t { kCrop, kResize, kFlip };
+  enum class Kind : std::uint8_t { kCrop, kResize, kFlip, kVerticalFlip, kOperation };
   Kind kind = Kind::kCrop;
   bool random = false;  ///< it came from the plan's random numbers, not from the parameters alone
-  bool flip = false;    ///< kFlip: whether to
-  Box box{};            ///< kCrop: the part to keep; may stick out of the image, into `fill`
+  bool applied = true;  ///< false: it was left out
+  Box box{};            ///< kCrop: the part to keep; may stick out of the image, into what `edge` says
+  Edge edge = Edge::kConstant;
   Colour fill{};
   Size size{};  ///< kResize
   Filter filter = Filter::kBilinear;
+  Operation operation{};  ///< kOperation
 };
 
 /// In the chain's order. Reused from image to image.
@@ -29,8 +32,8 @@ using Choices = std::vector<Choice>;
 
 /// Works out `step` for an image of `size`, appends what it does to `choices` and sets `size` to that of its result.
 /// Draws as torchvision does: RandomResizedCrop area and ratio up to ten times, then the top and the left edge;
-/// RandomCrop the top edge, then the left, where there is a choice; RandomHorizontalFlip one number. A fault where the
-/// image does not fit the step.
+/// RandomCrop the top edge, then the left, where there is a choice; what has a probability one number; ColorJitter the
+/// order of what it changes, then how much, brightness first. A fault where the image does not fit the step.
 Fault choose(const Step& step, Size& size, Draw& random, Choices& choices);
 
 /// The size that Resize gives an image; width or height may be 0 (max_size on a very long image). int64: the longer
@@ -41,8 +44,8 @@ struct ResizedSize {
 };
 [[nodiscard]] ResizedSize resized(const Resize& step, Size image) noexcept;
 
-/// The random choices only, in the chain's order: [{"crop": {"x", "y", "width", "height"}}, {"flip": true}, …]. A crop
-/// is in pixels of the image that its step met, and may stick out of it.
+/// The random choices only, in the chain's order: [{"crop": {"x", "y", "width", "height"}}, {"flip": true},
+/// {"brightness": 1.2}, …]. A crop is in pixels of the image that its step met, and may stick out of it.
 [[nodiscard]] nlohmann::json to_json(const Choices& choices);
 
 }  // namespace feedring

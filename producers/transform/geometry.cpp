@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "producers/transform/edge.hpp"
 #include "producers/transform/resample.hpp"
 
 namespace feedring {
@@ -26,7 +27,8 @@ bool inside(Box inner, Box outer) noexcept { return intersection(inner, outer) =
 // `box` of a stage's output, in pixels of its target.
 Box in_target(const Stage& stage, Box box) noexcept {
   const std::int32_t x = stage.mirrored ? stage.frame.width - box.x - box.width : box.x;
-  return {stage.frame.x + x, stage.frame.y + box.y, box.width, box.height};
+  const std::int32_t y = stage.upside_down ? stage.frame.height - box.y - box.height : box.y;
+  return {stage.frame.x + x, stage.frame.y + y, box.width, box.height};
 }
 
 // A crop that stays in the frame.
@@ -35,12 +37,26 @@ void narrow(Stage& stage, Box box) noexcept {
   stage.visible = intersection(stage.visible, stage.frame);
 }
 
+// The part of its source that a stage reads.
+Box needed_by(const Stage& stage) {
+  // A frame that shows nothing but its fill still reads a pixel, so that a broken file is noticed.
+  if (empty(stage.visible)) return {0, 0, 1, 1};
+  if (stage.edge == Edge::kConstant) {
+    return needed_source(size_of(stage.source), stage.target, stage.visible, stage.filter);
+  }
+  const Extent x = inside_extent(stage.edge, stage.frame.x, stage.frame.width, stage.source.width);
+  const Extent y = inside_extent(stage.edge, stage.frame.y, stage.frame.height, stage.source.height);
+  return {x.start, y.start, x.end - x.start, y.end - y.start};
+}
+
 }  // namespace
 
 Box visible_in_output(const Stage& stage) noexcept {
   const std::int32_t from_left = stage.visible.x - stage.frame.x;
   const std::int32_t from_right = stage.frame.width - from_left - stage.visible.width;
-  return {stage.mirrored ? from_right : from_left, stage.visible.y - stage.frame.y, stage.visible.width,
+  const std::int32_t from_top = stage.visible.y - stage.frame.y;
+  const std::int32_t from_bottom = stage.frame.height - from_top - stage.visible.height;
+  return {stage.mirrored ? from_right : from_left, stage.upside_down ? from_bottom : from_top, stage.visible.width,
           stage.visible.height};
 }
 
@@ -50,59 +66,105 @@ void Geometry::push_identity(Size size) {
 
 void Geometry::start(Size image) {
   stages_.clear();
+  operations_.clear();
   push_identity(image);
 }
 
 void Geometry::apply(const Choices& choices) {
   for (const Choice& choice : choices) {
+    if (!choice.applied) continue;
     switch (choice.kind) {
-      case Choice::Kind::kCrop: crop(choice.box, choice.fill); break;
+      case Choice::Kind::kCrop: crop(choice.box, choice.fill, choice.edge); break;
       case Choice::Kind::kResize: resize(choice.size, choice.filter); break;
-      case Choice::Kind::kFlip:
-        if (choice.flip) flip();
-        break;
+      case Choice::Kind::kFlip: flip(); break;
+      case Choice::Kind::kVerticalFlip: flip_vertically(); break;
+      case Choice::Kind::kOperation: operate(choice.operation); break;
     }
   }
 }
 
-void Geometry::crop(Box box, Colour fill) {
-  Stage& stage = stages_.back();
-  if (inside(box, whole(size()))) return narrow(stage, box);
-  // What sticks out needs a colour of its own: a stage has one.
-  if (stage.visible != stage.frame && stage.fill != fill) {
+Stage& Geometry::fresh() {
+  const Stage& stage = stages_.back();
+  const bool only_crops = size_of(stage.source) == stage.target && stage.visible == stage.frame &&
+                          stage.edge == Edge::kConstant && !stage.mirrored && !stage.upside_down &&
+                          stage.operations == 0;
+  if (only_crops) {
+    const Box source{stage.source.x + stage.frame.x, stage.source.y + stage.frame.y, stage.frame.width,
+                     stage.frame.height};
+    stages_.pop_back();
+    push_identity(size_of(source));
+    stages_.back().source = source;
+  } else {
     push_identity(size());
-    return crop(box, fill);
   }
-  stage.fill = fill;
-  narrow(stage, box);
+  return stages_.back();
+}
+
+void Geometry::crop(Box box, Colour fill, Edge edge) {
+  if (inside(box, whole(size()))) {
+    if (last().operations > 0) push_identity(size());
+    return narrow(stages_.back(), box);
+  }
+  if (edge != Edge::kConstant) {
+    Stage& stage = fresh();
+    stage.edge = edge;
+    stage.frame = stage.visible = box;
+    return;
+  }
+  // What sticks out needs a colour of its own: a stage has one, which its operations change.
+  const Stage& before = last();
+  const bool other_fill = before.visible != before.frame && before.fill != fill;
+  if (before.edge != Edge::kConstant || other_fill || before.operations > 0) push_identity(size());
+  stages_.back().fill = fill;
+  narrow(stages_.back(), box);
 }
 
 void Geometry::resize(Size target, Filter filter) {
   if (target == size()) return;
-  Stage& stage = stages_.back();
-  const bool plain = size_of(stage.source) == stage.target && stage.visible == stage.frame && !stage.mirrored;
-  if (!plain) {
-    push_identity(size());
-    return resize(target, filter);
-  }
-  stage.source = {stage.source.x + stage.frame.x, stage.source.y + stage.frame.y, stage.frame.width,
-                  stage.frame.height};
+  Stage& stage = fresh();
   stage.target = target;
   stage.filter = filter;
   stage.frame = stage.visible = whole(target);
 }
 
-void Geometry::flip() { stages_.back().mirrored = !stages_.back().mirrored; }
+Stage& Geometry::flippable() {
+  const std::span<const Operation> done = operations(last());
+  const bool any_order =
+      std::all_of(done.begin(), done.end(), [](const Operation& each) { return ignores_flips(each.kind); });
+  if (!any_order) push_identity(size());
+  return stages_.back();
+}
+
+void Geometry::flip() {
+  Stage& stage = flippable();
+  stage.mirrored = !stage.mirrored;
+}
+
+void Geometry::flip_vertically() {
+  Stage& stage = flippable();
+  stage.upside_down = !stage.upside_down;
+}
+
+void Geometry::operate(const Operation& operation) {
+  Stage& stage = stages_.back();
+  if (stage.operations == 0) stage.first_operation = static_cast<std::uint32_t>(operations_.size());
+  ++stage.operations;
+  operations_.push_back(operation);
+}
+
+bool Geometry::may_narrow(const Stage& stage) const noexcept {
+  const std::span<const Operation> done = operations(stage);
+  return std::all_of(done.begin(), done.end(), [](const Operation& each) { return is_pointwise(each.kind); });
+}
 
 Fault Geometry::finish(std::uint64_t max_pixels) {
   for (std::size_t i = stages_.size(); i-- > 0;) {
     Stage& stage = stages_[i];
-    // A frame that shows nothing but its fill still reads a pixel, so that a broken file is noticed.
-    stage.need = empty(stage.visible) ? Box{0, 0, 1, 1}
-                                      : needed_source(size_of(stage.source), stage.target, stage.visible, stage.filter);
+    stage.need = needed_by(stage);
     stage.need.x += stage.source.x;
     stage.need.y += stage.source.y;
     if (i == 0) break;
+    if (!may_narrow(stages_[i - 1])) stage.need = whole(size_of(stages_[i - 1].frame));
     const auto pixels = static_cast<std::uint64_t>(stage.need.width) * static_cast<std::uint64_t>(stage.need.height);
     if (pixels > max_pixels) {
       return "its transforms would make a picture of " + std::to_string(stage.need.width) + " x " +

@@ -108,4 +108,41 @@ Filter Parameters::filter() const {
   return *filter;
 }
 
+Padding Parameters::padding() const {
+  const std::vector<std::int32_t> pad = integers("padding", 0, kLargestSide);
+  if (pad.size() == 1) return {pad[0], pad[0], pad[0], pad[0]};
+  if (pad.size() == 2) return {pad[0], pad[1], pad[0], pad[1]};
+  if (pad.size() == 4) return {pad[0], pad[1], pad[2], pad[3]};
+  fail("\"padding\" must be an integer, [left and right, top and bottom] or [left, top, right, bottom]");
+}
+
+Colour Parameters::fill() const {
+  if (!has("fill")) return {};
+  const std::vector<std::int32_t> fill = integers("fill", 0, 255);
+  if (fill.size() != 1 && fill.size() != 3) fail("\"fill\" must be an integer or [red, green, blue]");
+  Colour colour{};
+  for (std::size_t c = 0; c < 3; ++c) colour[c] = static_cast<std::uint8_t>(fill[fill.size() == 1 ? 0 : c]);
+  return colour;
+}
+
+Edge Parameters::edge() const {
+  if (!has("padding_mode")) return Edge::kConstant;
+  static constexpr std::array kEdges{Edge::kConstant, Edge::kEdge, Edge::kReflect, Edge::kSymmetric};
+  const std::string name = word("padding_mode");
+  std::vector<std::string_view> names;
+  for (const Edge edge : kEdges) {
+    if (name == name_of(edge)) return edge;
+    names.push_back(name_of(edge));
+  }
+  const std::string suggestion = did_you_mean(name, names);
+  fail("there is no padding mode \"" + name + '"' +
+       (suggestion.empty() ? "; it is " + any_of_words(names) : suggestion));
+}
+
+double Parameters::probability(double fallback) const {
+  const double p = number("p", fallback);
+  if (p < 0.0 || p > 1.0) fail("\"p\" must be a probability, from 0 to 1");
+  return p;
+}
+
 }  // namespace feedring

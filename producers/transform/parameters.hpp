@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "producers/decode/image.hpp"
+#include "producers/transform/steps.hpp"
 #include "producers/transform/weights.hpp"
 
 namespace feedring {
@@ -38,6 +39,14 @@ class Parameters {
   [[nodiscard]] Size size() const;
   /// "interpolation", bilinear by default; and "antialias", which must not be false.
   [[nodiscard]] Filter filter() const;
+  /// "p".
+  [[nodiscard]] double probability(double fallback) const;
+  /// "padding": a whole number, [left and right, top and bottom] or [left, top, right, bottom].
+  [[nodiscard]] Padding padding() const;
+  /// "fill", a whole number or three; black by default.
+  [[nodiscard]] Colour fill() const;
+  /// "padding_mode", constant by default.
+  [[nodiscard]] Edge edge() const;
 
  private:
   [[nodiscard]] const nlohmann::json& at(std::string_view key) const;

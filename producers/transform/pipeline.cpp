@@ -28,15 +28,27 @@ void fill_around(const Stage& stage, std::uint8_t* out, std::size_t stride) noex
 
 }  // namespace
 
-void Renderer::run(const Stage& stage, RgbView input, Box have, std::uint8_t* out, std::size_t stride) {
+void Renderer::run(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride) {
+  draw(stage, input, out, stride);
+  for (const Operation& operation : geometry.operations(stage)) {
+    painter_.run(operation, {out, {stage.frame.width, stage.frame.height}, stride});
+  }
+}
+
+void Renderer::draw(const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride) {
+  const Size source{stage.source.width, stage.source.height};
+  const Box have{stage.need.x - stage.source.x, stage.need.y - stage.source.y, stage.need.width, stage.need.height};
+  if (stage.edge != Edge::kConstant) {
+    edges_.run(input, have, {source, stage.frame, stage.edge, stage.mirrored, stage.upside_down}, out, stride);
+    return;
+  }
   if (stage.visible != stage.frame) fill_around(stage, out, stride);
   if (stage.visible.width <= 0) return;
   const Box shown = visible_in_output(stage);
-  have.x -= stage.source.x;
-  have.y -= stage.source.y;
-  resampler_.run(input, have, {stage.source.width, stage.source.height}, stage.target, stage.visible, stage.filter,
-                 stage.mirrored,
-                 out + static_cast<std::size_t>(shown.y) * stride + static_cast<std::size_t>(shown.x) * 3, stride);
+  const std::int32_t first = stage.upside_down ? shown.y + shown.height - 1 : shown.y;
+  const auto step = static_cast<std::ptrdiff_t>(stride);
+  resampler_.run(input, have, source, stage.target, stage.visible, stage.filter, stage.mirrored,
+                 out + first * step + std::ptrdiff_t{shown.x} * 3, stage.upside_down ? -step : step);
 }
 
 void Renderer::render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
@@ -48,10 +60,10 @@ void Renderer::render(RgbView pixels, const Geometry& geometry, std::uint8_t* ou
     std::vector<std::uint8_t>& result = scratch_[i % 2];
     const std::size_t wanted = row * static_cast<std::size_t>(size.height) + kSlack;
     if (result.size() < wanted) result.resize(wanted);
-    run(stages[i], input, stages[i].need, result.data(), row);
+    run(geometry, stages[i], input, result.data(), row);
     input = {result.data(), size, row};
   }
-  run(stages.back(), input, stages.back().need, out, stride);
+  run(geometry, stages.back(), input, out, stride);
 }
 
 Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,

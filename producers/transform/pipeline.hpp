@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "producers/decode/decoder.hpp"
+#include "producers/transform/edge.hpp"
 #include "producers/transform/finish.hpp"
 #include "producers/transform/geometry.hpp"
+#include "producers/transform/painter.hpp"
 #include "producers/transform/resample.hpp"
 #include "producers/transform/transform.hpp"
 #include "producers/transform/turn.hpp"
@@ -28,9 +30,12 @@ class Renderer {
                std::uint8_t* out, std::size_t stride);
 
  private:
-  void run(const Stage& stage, RgbView input, Box have, std::uint8_t* out, std::size_t stride);
+  void run(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
+  void draw(const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
 
   Resampler resampler_;
+  EdgeReader edges_;
+  Painter painter_;
   std::vector<std::uint8_t> scratch_[2];  ///< results of stages before the last, in turn
 };
 

@@ -67,7 +67,7 @@ Box needed_source(Size source, Size target, Box window, Filter filter) {
 }
 
 void Resampler::run(RgbView pixels, Box have, Size source, Size target, Box window, Filter filter, bool mirrored,
-                    std::uint8_t* out, std::size_t out_stride) {
+                    std::uint8_t* out, std::ptrdiff_t out_stride) {
   if (filter == Filter::kNearest) {
     return run_nearest(pixels, have, source, target, window, mirrored, out, out_stride);
   }
@@ -138,7 +138,7 @@ void Resampler::run(RgbView pixels, Box have, Size source, Size target, Box wind
 }
 
 void Resampler::run_nearest(RgbView pixels, Box have, Size source, Size target, Box window, bool mirrored,
-                            std::uint8_t* out, std::size_t out_stride) {
+                            std::uint8_t* out, std::ptrdiff_t out_stride) {
   columns_.clear();
   each_nearest(source.width, target.width, window.x, window.width,
                [&](std::int32_t column) { columns_.push_back(3 * column); });

@@ -28,13 +28,14 @@ class Resampler {
   /// Writes the part `window` of the resize of an image of `source` pixels to `target`, interleaved, rows `out_stride`
   /// bytes apart, exactly window.width * 3 bytes of each (what lies between and behind rows belongs to others).
   /// `pixels` holds the part `have` of the source, which contains needed_source(source, target, window, filter).
-  /// `mirrored`: each written row is reversed (a horizontal flip after the resize).
+  /// `mirrored`: each written row is reversed (a horizontal flip after the resize). A negative stride writes the rows
+  /// upwards from `out` (a vertical flip).
   void run(RgbView pixels, Box have, Size source, Size target, Box window, Filter filter, bool mirrored,
-           std::uint8_t* out, std::size_t out_stride);
+           std::uint8_t* out, std::ptrdiff_t out_stride);
 
  private:
   void run_nearest(RgbView pixels, Box have, Size source, Size target, Box window, bool mirrored, std::uint8_t* out,
-                   std::size_t out_stride);
+                   std::ptrdiff_t out_stride);
 
   AxisWeights across_;
   AxisWeights down_;

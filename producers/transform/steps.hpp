@@ -5,15 +5,28 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <variant>
 
 #include "producers/decode/image.hpp"
+#include "producers/transform/operation.hpp"
 #include "producers/transform/weights.hpp"
 #include "runtime/layout.hpp"
 
 namespace feedring {
 
 using Colour = std::array<std::uint8_t, 3>;
+
+/// What stands beside an image where a crop or a padding sticks out of it: torchvision's padding modes.
+enum class Edge : std::uint8_t {
+  kConstant,   ///< a colour
+  kEdge,       ///< the nearest pixel
+  kReflect,    ///< the image mirrored at its last pixels: d c b | a b c d | c b a
+  kSymmetric,  ///< the image mirrored at its edges: c b a | a b c d | d c b
+};
+
+/// "constant", "edge", "reflect", "symmetric".
+[[nodiscard]] std::string_view name_of(Edge edge) noexcept;
 
 /// Exactly one of `exact` and (`shorter` or `max_size`) says the size.
 struct Resize {
@@ -38,15 +51,41 @@ struct Padding {
   std::int32_t left = 0, top = 0, right = 0, bottom = 0;
 };
 
+struct Pad {
+  Padding padding{};
+  Colour fill{};
+  Edge edge = Edge::kConstant;
+};
+
 struct RandomCrop {
   Size size{};
   Padding padding{};
   bool pad_if_needed = false;
   Colour fill{};
+  Edge edge = Edge::kConstant;
 };
 
 struct RandomHorizontalFlip {
   double p = 0.5;
+};
+
+struct RandomVerticalFlip {
+  double p = 0.5;
+};
+
+/// Grayscale(num_output_channels = 3).
+struct Grayscale {};
+
+/// RandomGrayscale, RandomInvert, RandomPosterize, RandomSolarize, RandomAdjustSharpness, RandomAutocontrast,
+/// RandomEqualize: one operation, or none.
+struct RandomOperation {
+  Operation operation{};
+  double p = 0.5;
+};
+
+struct ColorJitter {
+  /// Of the factors of brightness, contrast and saturation, and of the hue's shift; nullopt leaves it alone.
+  std::array<std::optional<std::array<double, 2>>, 4> ranges{};
 };
 
 struct Normalize {
@@ -59,6 +98,7 @@ struct ToDtype {
   bool scale = false;
 };
 
-using Step = std::variant<Resize, CenterCrop, RandomResizedCrop, RandomCrop, RandomHorizontalFlip, Normalize, ToDtype>;
+using Step = std::variant<Resize, CenterCrop, RandomResizedCrop, Pad, RandomCrop, RandomHorizontalFlip,
+                          RandomVerticalFlip, Grayscale, RandomOperation, ColorJitter, Normalize, ToDtype>;
 
 }  // namespace feedring

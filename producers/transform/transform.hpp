@@ -15,8 +15,7 @@
 
 namespace feedring {
 
-/// Resize, CenterCrop, RandomResizedCrop, RandomCrop, RandomHorizontalFlip, then ToDtype and Normalize. Immutable; may
-/// be read by any thread.
+/// Steps on pixels (steps.hpp), then ToDtype and Normalize. Immutable; may be read by any thread.
 ///
 /// ToDtype and Normalize come last (a flip may follow them, which changes nothing about the values): resizing would
 /// otherwise work on floats, with other pixels. Images are tensors from the start; there is no ToImage.

@@ -128,7 +128,17 @@ max_pixels = 1000
 item_deadline_s = 2.5
 transform = [
   { name = "RandomResizedCrop", size = [8, 9], scale = [0.1, 1.0], ratio = [0.75, 1.3] },
+  { name = "Pad", padding = [1, 2, 3, 4], padding_mode = "reflect" },
+  { name = "RandomCrop", size = 7, padding = 2, pad_if_needed = true, fill = [1, 2, 3], padding_mode = "constant" },
   { name = "RandomHorizontalFlip", p = 0.5 },
+  { name = "RandomVerticalFlip", p = 0.25 },
+  { name = "ColorJitter", brightness = 0.4, contrast = [0.5, 1.5], saturation = 0.1, hue = 0.1 },
+  { name = "Grayscale", num_output_channels = 3 },
+  { name = "RandomGrayscale", p = 0.1 },
+  { name = "RandomSolarize", threshold = 128, p = 0.5 },
+  { name = "RandomPosterize", bits = 4 },
+  { name = "RandomAdjustSharpness", sharpness_factor = 1.5 },
+  { name = "RandomEqualize" },
   { name = "ToDtype", dtype = "float32", scale = true },
   { name = "Normalize", mean = [0.4, 0.5, 0.6], std = [0.2, 0.2, 0.2] },
 ]

@@ -150,6 +150,9 @@ class Pillow {
  private:
   // Debian's Pillow belongs to Debian's Python, which need not be the first one on the path.
   static constexpr const char* kDebians = "/usr/bin/python3";
+
+ public:
+  /// The interpreter that has the current Pillow, else Debian's.
   static std::string python() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
     const char* home = std::getenv("HOME");
@@ -159,6 +162,8 @@ class Pillow {
         "feedring/pillow";
     return std::filesystem::exists(folder / ".ready") ? folder / "bin/python" : kDebians;
   }
+
+ private:
   static std::string script() { return python() + " '" + FEEDRING_SOURCE_DIR + "/tests/support/pillow_reference.py'"; }
 
   std::filesystem::path list_;

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "producers/plan/exact_math.hpp"
@@ -106,12 +109,62 @@ TEST(TransformRandomCrop, AFaultSaysThatTheImageIsTooSmall) {
 
 TEST(TransformFlip, HappensAsOftenAsItsProbabilitySays) {
   int flips = 0;
-  for (std::uint64_t i = 0; i < 10000; ++i) flips += chosen(RandomHorizontalFlip{0.25}, {4, 4}, i)[0].flip ? 1 : 0;
+  for (std::uint64_t i = 0; i < 10000; ++i) flips += chosen(RandomHorizontalFlip{0.25}, {4, 4}, i)[0].applied ? 1 : 0;
   EXPECT_NEAR(flips, 2500, 5 * std::sqrt(10000 * 0.25 * 0.75));
   for (std::uint64_t i = 0; i < 100; ++i) {
-    EXPECT_FALSE(chosen(RandomHorizontalFlip{0.0}, {4, 4}, i)[0].flip);
-    EXPECT_TRUE(chosen(RandomHorizontalFlip{1.0}, {4, 4}, i)[0].flip);
+    EXPECT_FALSE(chosen(RandomHorizontalFlip{0.0}, {4, 4}, i)[0].applied);
+    EXPECT_TRUE(chosen(RandomHorizontalFlip{1.0}, {4, 4}, i)[0].applied);
   }
+}
+
+TEST(TransformFlip, IsListedWithWhatItDecided) {
+  Choices choices = chosen(RandomHorizontalFlip{1.0}, {4, 4});
+  choices.push_back(chosen(RandomVerticalFlip{0.0}, {4, 4})[0]);
+  choices.push_back(chosen(RandomVerticalFlip{1.0}, {4, 4})[0]);
+  EXPECT_EQ(to_json(choices).dump(), R"([{"flip":true},{"vertical_flip":false},{"vertical_flip":true}])");
+}
+
+TEST(TransformColorJitter, DrawsEveryOrderAndEveryFactorOfItsRange) {
+  const ColorJitter step{{std::array{0.6, 1.4}, std::nullopt, std::array{0.0, 2.0}, std::array{-0.1, 0.1}}};
+  std::map<std::string, int> orders;
+  double lowest = 2;
+  double highest = 0;
+  constexpr int kTimes = 6000;
+  for (std::uint64_t i = 0; i < kTimes; ++i) {
+    std::string order;
+    for (const Choice& choice : chosen(step, {4, 4}, i)) {
+      order += std::string(name_of(choice.operation.kind)) + ' ';
+      if (choice.operation.kind == Operation::Kind::kBrightness) {
+        lowest = std::min(lowest, choice.operation.amount);
+        highest = std::max(highest, choice.operation.amount);
+      }
+      if (choice.operation.kind == Operation::Kind::kHue) {
+        EXPECT_LE(std::abs(choice.operation.amount), 0.1);
+      }
+    }
+    ++orders[order];
+  }
+  EXPECT_EQ(orders.size(), 6U);  // 3!: contrast is left alone
+  for (const auto& [order, times] : orders) EXPECT_NEAR(times, kTimes / 6, 5 * std::sqrt(kTimes / 6.0)) << order;
+  EXPECT_GE(lowest, 0.6);
+  EXPECT_LT(lowest, 0.61);
+  EXPECT_LT(highest, 1.4);
+  EXPECT_GT(highest, 1.39);
+}
+
+TEST(TransformColours, AreListedAsTheyWereDrawn) {
+  Choices choices = chosen(RandomOperation{{Operation::Kind::kSolarize, 128.0}, 1.0}, {4, 4});
+  choices.push_back(chosen(RandomOperation{{Operation::Kind::kGrayscale}, 0.0}, {4, 4})[0]);
+  choices.push_back(chosen(ColorJitter{{std::array{1.25, 1.25}}}, {4, 4})[0]);
+  choices.push_back(chosen(Grayscale{}, {4, 4})[0]);
+  EXPECT_EQ(to_json(choices).dump(), R"([{"solarize":true},{"grayscale":false},{"brightness":1.25}])");
+}
+
+TEST(TransformPad, GrowsTheImageOnAllSides) {
+  const Choices choices = chosen(Pad{{1, 2, 3, 4}, {9, 8, 7}, Edge::kReflect}, {10, 20});
+  EXPECT_EQ(choices[0].box, (Box{-1, -2, 14, 26}));
+  EXPECT_EQ(choices[0].edge, Edge::kReflect);
+  EXPECT_EQ(to_json(choices).dump(), "[]");  // nothing random about it
 }
 
 TEST(TransformRandomResizedCrop, HasTheGeometryThatTorchvisionsFormulaHas) {
@@ -171,7 +224,7 @@ TEST(TransformChoices, AreEqualForEqualDrawsAndShowOnlyWhatWasDrawn) {
   ASSERT_EQ(json.size(), 2U);
   EXPECT_EQ(json[0]["crop"]["width"], 48);
   EXPECT_EQ(json[0]["crop"]["x"], first[1].box.x);
-  EXPECT_EQ(json[1]["flip"], first[2].flip);
+  EXPECT_EQ(json[1]["flip"], first[2].applied);
 }
 
 TEST(ExactMath, AgreesWithTheCLibraryToAFewUnitsInTheLastPlace) {

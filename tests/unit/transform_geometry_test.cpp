@@ -2,10 +2,12 @@
 // Any run of crops, resizes and flips, against doing one after the other on whole images.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "producers/transform/edge.hpp"
 #include "producers/transform/pipeline.hpp"
 
 namespace feedring {
@@ -25,12 +27,22 @@ Image blank(Size size) {
                     static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 + kSlack)};
 }
 
-Image cropped(Image& image, Box box, Colour fill) {
+// One step at a time, as the words "edge", "mirrored at its last pixels" and "at its edges" say.
+std::int32_t walked(Edge edge, std::int32_t place, std::int32_t length) {
+  while (edge != Edge::kConstant && (place < 0 || place >= length)) {
+    if (edge == Edge::kEdge || length == 1) return place < 0 ? 0 : length - 1;
+    const std::int32_t turn = edge == Edge::kReflect ? 0 : 1;
+    place = place < 0 ? -place - turn : 2 * (length - 1) - place + turn;
+  }
+  return place;
+}
+
+Image cropped(Image& image, Box box, Colour fill, Edge edge = Edge::kConstant) {
   Image result = blank({box.width, box.height});
   for (std::int32_t y = 0; y < box.height; ++y) {
     for (std::int32_t x = 0; x < box.width; ++x) {
-      const std::int32_t from_x = box.x + x;
-      const std::int32_t from_y = box.y + y;
+      const std::int32_t from_x = walked(edge, box.x + x, image.size.width);
+      const std::int32_t from_y = walked(edge, box.y + y, image.size.height);
       const bool inside = from_x >= 0 && from_x < image.size.width && from_y >= 0 && from_y < image.size.height;
       std::memcpy(result.at(x, y), inside ? image.at(from_x, from_y) : fill.data(), 3);
     }
@@ -38,11 +50,12 @@ Image cropped(Image& image, Box box, Colour fill) {
   return result;
 }
 
-Image flipped(Image& image) {
+Image flipped(Image& image, bool vertically) {
   Image result = blank(image.size);
   for (std::int32_t y = 0; y < image.size.height; ++y) {
     for (std::int32_t x = 0; x < image.size.width; ++x) {
-      std::memcpy(result.at(image.size.width - 1 - x, y), image.at(x, y), 3);
+      std::memcpy(vertically ? result.at(x, image.size.height - 1 - y) : result.at(image.size.width - 1 - x, y),
+                  image.at(x, y), 3);
     }
   }
   return result;
@@ -84,8 +97,9 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
   };
   Geometry geometry;
   Renderer renderer;
+  Painter painter;
   std::size_t most_stages = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     Image image = blank({between(1, 40), between(1, 40)});
     for (std::size_t i = 0; i + kSlack < image.rgb.size(); ++i)
       image.rgb[i] = static_cast<std::uint8_t>(between(0, 255));
@@ -93,7 +107,7 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
     geometry.start(image.size);
     std::string steps = std::to_string(image.size.width) + "x" + std::to_string(image.size.height);
     for (int step = between(1, 6); step > 0; --step) {
-      switch (between(0, 3)) {
+      switch (between(0, 5)) {
         case 0:
         case 1: {  // inside, or anywhere, also beside the image
           Box box{between(0, current.size.width - 1), between(0, current.size.height - 1), 0, 0};
@@ -102,10 +116,11 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
           if (between(0, 1) == 0) box = {between(-20, 30), between(-20, 30), between(1, 40), between(1, 40)};
           const auto grey = static_cast<std::uint8_t>(between(0, 1) * 200);
           const Colour fill{grey, 17, grey};
-          geometry.crop(box, fill);
-          current = cropped(current, box, fill);
-          steps += " crop " + std::to_string(box.x) + "," + std::to_string(box.y) + "," + std::to_string(box.width) +
-                   "," + std::to_string(box.height);
+          const auto edge = static_cast<Edge>(std::max(between(-3, 3), 0));
+          geometry.crop(box, fill, edge);
+          current = cropped(current, box, fill, edge);
+          steps += " " + std::string(name_of(edge)) + " crop " + std::to_string(box.x) + "," + std::to_string(box.y) +
+                   "," + std::to_string(box.width) + "," + std::to_string(box.height);
           break;
         }
         case 2: {
@@ -117,10 +132,25 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
                    std::to_string(target.height);
           break;
         }
-        default:
+        case 3: {
+          static constexpr std::array kKinds{Operation::Kind::kInvert, Operation::Kind::kSaturation,
+                                             Operation::Kind::kContrast, Operation::Kind::kEqualize,
+                                             Operation::Kind::kSharpness};
+          const Operation operation{kKinds[static_cast<std::size_t>(between(0, 4))], 1.7};
+          geometry.operate(operation);
+          painter.run(operation, {current.rgb.data(), current.size, static_cast<std::size_t>(current.size.width) * 3});
+          steps += " " + std::string(name_of(operation.kind));
+          break;
+        }
+        case 4:
           geometry.flip();
-          current = flipped(current);
+          current = flipped(current, false);
           steps += " flip";
+          break;
+        default:
+          geometry.flip_vertically();
+          current = flipped(current, true);
+          steps += " vertical flip";
       }
     }
     ASSERT_NO_FATAL_FAILURE(expect_equal(rendered(geometry, image, renderer), current, steps));
@@ -148,6 +178,52 @@ TEST(TransformGeometry, NeedsOneStageAndFewPixelsForTheUsualChains) {
   ASSERT_EQ(geometry.finish(1'000'000), std::nullopt);
   ASSERT_EQ(geometry.stages().size(), 1U);
   EXPECT_EQ(geometry.stages()[0].need, (Box{10, 20, 300, 200}));
+}
+
+TEST(TransformGeometry, ChangesColoursWhereTheResultStands) {
+  Geometry geometry;
+  geometry.start({500, 375});
+  geometry.crop({10, 20, 300, 200});
+  geometry.resize({224, 224}, Filter::kBilinear);
+  geometry.operate({Operation::Kind::kContrast, 1.2});
+  geometry.flip();
+  ASSERT_EQ(geometry.finish(1'000'000), std::nullopt);
+  ASSERT_EQ(geometry.stages().size(), 1U);
+  EXPECT_EQ(geometry.stages()[0].need, (Box{10, 20, 300, 200}));
+  EXPECT_EQ(geometry.operations(geometry.stages()[0]).size(), 1U);
+}
+
+TEST(TransformGeometry, ReadsAllOfAnImageWhoseMeanMatters) {
+  for (const auto& [kind, width] :
+       {std::pair{Operation::Kind::kInvert, 30}, std::pair{Operation::Kind::kContrast, 500}}) {
+    Geometry geometry;
+    geometry.start({500, 375});
+    geometry.operate({kind, 1.2});
+    geometry.crop({10, 20, 30, 40});
+    ASSERT_EQ(geometry.finish(1'000'000), std::nullopt);
+    EXPECT_EQ(geometry.stages()[0].need.width, width);
+  }
+}
+
+TEST(TransformGeometry, ContinuesAnImageAsItsPaddingModeSays) {
+  // torchvision's own example, [1, 2, 3, 4] padded by 2: edge 112344, reflect 32123432, symmetric 21123443.
+  const auto padded = [](Edge edge) {
+    std::string row;
+    for (std::int32_t place = -2; place < 6; ++place) row += static_cast<char>('1' + inside_of(edge, place, 4));
+    return row;
+  };
+  EXPECT_EQ(padded(Edge::kEdge), "11123444");
+  EXPECT_EQ(padded(Edge::kReflect), "32123432");
+  EXPECT_EQ(padded(Edge::kSymmetric), "21123443");
+}
+
+TEST(TransformGeometry, ReadsNoMoreThanAReflectedCropShows) {
+  Geometry geometry;
+  geometry.start({500, 375});
+  geometry.crop({-4, 100, 20, 10}, {}, Edge::kReflect);  // columns 4 to 1, then 0 to 15
+  ASSERT_EQ(geometry.finish(1'000'000), std::nullopt);
+  ASSERT_EQ(geometry.stages().size(), 1U);
+  EXPECT_EQ(geometry.stages()[0].need, (Box{0, 100, 16, 10}));
 }
 
 TEST(TransformGeometry, BoundsWhatIsMadeOnTheWay) {

@@ -62,8 +62,20 @@ TEST(TransformChain, RefusesValuesThatTorchvisionWouldRefuseToo) {
       {R"([{"name": "RandomCrop", "size": 8, "padding": [1, 2, 3]}])", "\"padding\" must be"},
       {R"([{"name": "RandomCrop", "size": 8, "fill": 256}])", "from 0 to 255"},
       {R"([{"name": "RandomCrop", "size": 8, "fill": [1, 2]}])", "[red, green, blue]"},
-      {R"([{"name": "RandomCrop", "size": 8, "padding": 1, "padding_mode": "reflect"}])", "\"constant\""},
+      {R"([{"name": "RandomCrop", "size": 8, "padding": 1, "padding_mode": "reflekt"}])", "did you mean \"reflect\"?"},
+      {R"([{"name": "Pad"}])", "\"padding\" is missing"},
+      {R"([{"name": "Pad", "padding": -1}])", "whole numbers from 0"},
+      {R"([{"name": "Resize", "size": [9, 9]}, {"name": "Pad", "padding": [0, 33000]}])", "9 x 66009"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomVerticalFlip", "p": -0.1}])", "probability"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomHorizontalFlip", "p": 1.5}])", "probability"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "Grayscale"}])", "num_output_channels = 3"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomSolarize"}])", "\"threshold\" is missing"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomPosterize", "bits": 9}])", "from 0 to 8"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomAdjustSharpness", "sharpness_factor": -1}])", "below 0"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "brightness": -0.1}])", "\"brightness\" must"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "saturation": [1.2, 0.8]}])", "neither below 0"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "hue": 0.6}])", "from 0 to 0.5"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "hue": [-0.2, 0.1, 0.2]}])", "[from, to]"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float64"}])", "there is no dtype"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ToDtype", "dtype": "float32"},
            {"name": "Normalize", "mean": [0, 0, 0], "std": [1, 0, 1]}])",
@@ -104,6 +116,8 @@ TEST(TransformChain, KnowsTheSizeOfItsResults) {
   EXPECT_EQ(size_of(R"([{"name": "CenterCrop", "size": [10, 15]}, {"name": "Resize", "size": [20]}])"), (Size{30, 20}));
   EXPECT_EQ(size_of(R"([{"name": "RandomResizedCrop", "size": [7, 9]}])"), (Size{9, 7}));
   EXPECT_EQ(size_of(R"([{"name": "RandomCrop", "size": 32, "padding": 4}])"), (Size{32, 32}));
+  EXPECT_EQ(size_of(R"([{"name": "CenterCrop", "size": 8}, {"name": "Pad", "padding": [1, 2, 3, 4]}])"),
+            (Size{12, 14}));
 }
 
 TEST(TransformChain, WritesEveryDefaultIntoItsCanonicalForm) {
@@ -117,6 +131,14 @@ TEST(TransformChain, WritesEveryDefaultIntoItsCanonicalForm) {
   EXPECT_EQ(canonical(R"([{"name": "Resize", "size": [256], "max_size": 300}, {"name": "CenterCrop", "size": 8}])"),
             json::parse(R"([{"name": "Resize", "size": 256, "max_size": 300, "interpolation": "bilinear",
                              "antialias": true}, {"name": "CenterCrop", "size": [8, 8]}])"));
+}
+
+TEST(TransformChain, WritesRangesForTheNumbersOfAColorJitter) {
+  EXPECT_EQ(canonical(R"([{"name": "CenterCrop", "size": 8},
+                          {"name": "ColorJitter", "brightness": 0.25, "contrast": 2, "saturation": 0, "hue": 0.5}])")
+                [1],
+            json::parse(R"({"name": "ColorJitter", "brightness": [0.75, 1.25], "contrast": [0.0, 3.0],
+                            "saturation": null, "hue": [-0.5, 0.5]})"));
 }
 
 TEST(TransformChain, GivesEqualChainsOneCanonicalTextHoweverTheyAreWritten) {

@@ -75,7 +75,7 @@ json steps_of(const Choices& choices) {
       steps.push_back({{"crop", {choice.box.x, choice.box.y, choice.box.width, choice.box.height}}});
     } else if (choice.kind == Choice::Kind::kResize) {
       steps.push_back({{"resize", {choice.size.width, choice.size.height}}, {"filter", name_of(choice.filter)}});
-    } else if (choice.flip) {
+    } else if (choice.applied) {
       steps.push_back({{"flip", true}});
     }
   }

@@ -35,6 +35,24 @@ def pair(size):
     return [size, size] if isinstance(size, int) else size
 
 
+# What is done or left out: the word for it in the choices, and the function.
+OPERATIONS = {
+    "RandomGrayscale": ("grayscale", lambda image, step: F.rgb_to_grayscale(image, 3)),
+    "RandomInvert": ("invert", lambda image, step: F.invert(image)),
+    "RandomPosterize": ("posterize", lambda image, step: F.posterize(image, step["bits"])),
+    "RandomSolarize": ("solarize", lambda image, step: F.solarize(image, step["threshold"])),
+    "RandomAdjustSharpness": ("sharpness", lambda image, step: F.adjust_sharpness(image, step["sharpness_factor"])),
+    "RandomAutocontrast": ("autocontrast", lambda image, step: F.autocontrast(image)),
+    "RandomEqualize": ("equalize", lambda image, step: F.equalize(image)),
+}
+
+
+def sides(padding):
+    """Left, top, right, bottom."""
+    padding = pair(padding)
+    return padding * 2 if len(padding) == 2 else padding
+
+
 def apply(image, step, choices):
     name = step.pop("name")
     if name == "RandomResizedCrop":
@@ -47,10 +65,23 @@ def apply(image, step, choices):
         right = max(crop["x"] + crop["width"] - image.width, 0)
         bottom = max(crop["y"] + crop["height"] - image.height, 0)
         fill = step.get("fill", 0)
-        padded = F.pad(image, [left, top, right, bottom], fill=tuple(fill) if isinstance(fill, list) else fill)
+        # The padding in full: what a mode makes of the far side depends on it.
+        left, top, right, bottom = (max(a, b) for a, b in zip((left, top, right, bottom), sides(step.get("padding", 0))))
+        padded = F.pad(image, [left, top, right, bottom], fill=tuple(fill) if isinstance(fill, list) else fill,
+                       padding_mode=step.get("padding_mode", "constant"))
         return F.crop(padded, crop["y"] + top, crop["x"] + left, crop["height"], crop["width"])
     if name == "RandomHorizontalFlip":
         return F.horizontal_flip(image) if choices.pop(0)["flip"] else image
+    if name == "RandomVerticalFlip":
+        return F.vertical_flip(image) if choices.pop(0)["vertical_flip"] else image
+    if name == "ColorJitter":
+        for _ in [key for key in ("brightness", "contrast", "saturation", "hue") if step.get(key)]:
+            (drawn, amount), = choices.pop(0).items()
+            image = getattr(F, "adjust_" + drawn)(image, amount)
+        return image
+    if name in OPERATIONS:
+        drawn, does = OPERATIONS[name]
+        return does(image, step) if choices.pop(0)[drawn] else image
     if name in ("ToDtype", "Normalize") and isinstance(image, PIL.Image.Image):
         image = F.to_image(image)
     if name == "ToDtype":

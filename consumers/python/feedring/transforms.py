@@ -103,17 +103,46 @@ class _Walk:
             if type(each).__module__.startswith("torchvision.transforms.v2") and isinstance(step["padding"], list):
                 left, right, top, bottom = step["padding"]  # the order in which v2 keeps what it was given
                 step["padding"] = [left, top, right, bottom]
-        fill = each.fill
-        if isinstance(fill, (tuple, list)):
-            fill = list(fill)
-        elif not isinstance(fill, (int, float)) and fill is not None:
-            self.refuse(each, f"has fill={fill!r}; producers take a number, or three")
-        if fill is not None:
-            step["fill"] = [int(value) for value in fill] if isinstance(fill, list) else int(fill)
-        self.steps.append(step)
+        self.steps.append({**step, **self.filling(each)})
 
-    def _RandomHorizontalFlip(self, each: object) -> None:
-        self.steps.append({"name": "RandomHorizontalFlip", "p": float(each.p)})
+    def _Pad(self, each: object) -> None:
+        padding = each.padding if isinstance(each.padding, int) else list(each.padding)
+        self.steps.append({"name": "Pad", "padding": padding, "padding_mode": str(each.padding_mode),
+                           **self.filling(each)})
+
+    def filling(self, each: object) -> dict:
+        fill = each.fill
+        if fill is None:
+            return {}
+        if isinstance(fill, (tuple, list)):
+            return {"fill": [int(value) for value in fill]}
+        if not isinstance(fill, (int, float)):
+            self.refuse(each, f"has fill={fill!r}; producers take a number, or three")
+        return {"fill": int(fill)}
+
+    def _with_probability(self, each: object) -> None:
+        self.steps.append({"name": type(each).__name__, "p": float(each.p)})
+
+    _RandomHorizontalFlip = _RandomVerticalFlip = _RandomGrayscale = _with_probability
+    _RandomAutocontrast = _RandomEqualize = _RandomInvert = _with_probability
+
+    def _RandomSolarize(self, each: object) -> None:
+        self.steps.append({"name": "RandomSolarize", "threshold": float(each.threshold), "p": float(each.p)})
+
+    def _RandomPosterize(self, each: object) -> None:
+        self.steps.append({"name": "RandomPosterize", "bits": int(each.bits), "p": float(each.p)})
+
+    def _RandomAdjustSharpness(self, each: object) -> None:
+        self.steps.append({"name": "RandomAdjustSharpness", "sharpness_factor": float(each.sharpness_factor),
+                           "p": float(each.p)})
+
+    def _Grayscale(self, each: object) -> None:
+        self.steps.append({"name": "Grayscale", "num_output_channels": int(each.num_output_channels)})
+
+    def _ColorJitter(self, each: object) -> None:
+        ranges = {key: getattr(each, key) for key in ("brightness", "contrast", "saturation", "hue")}
+        self.steps.append({"name": "ColorJitter", **{key: [float(value) for value in drawn]
+                                                     for key, drawn in ranges.items() if drawn is not None}})
 
     def _Normalize(self, each: object) -> None:
         self.steps.append({"name": "Normalize", "mean": [float(value) for value in each.mean],
