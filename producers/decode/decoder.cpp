@@ -29,6 +29,8 @@ std::uint64_t pixels_of(Size size) {
   return static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
 }
 
+std::size_t memory_for(Size size) { return kFixedMemory + kBytesPerPixel * pixels_of(size); }
+
 bool is_inside(Box box, Size size) {
   return box.x >= 0 && box.y >= 0 && box.width > 0 && box.height > 0 && box.width <= size.width - box.x &&
          box.height <= size.height - box.y;
@@ -67,13 +69,13 @@ Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info
     return fmt::format("the box {},{} {} x {} is not inside the image of {} x {}", box.x, box.y, box.width, box.height,
                        info.size.width, info.size.height);
   }
-  arena_.reset(kFixedMemory + kBytesPerPixel * pixels_of(info.size));
+  arena_.reset(memory_for(info.size));
   const Size size = turned(info.size, info.orientation);  // as the file has it
   box = stored_box(box, size, info.orientation);
   RgbView view;
   Fault fault;
   switch (info.format) {
-    case Format::kJpeg: fault = jpeg_.pixels(bytes, size, box, info.options.accept_damaged, arena_, view); break;
+    case Format::kJpeg: fault = jpeg_pixels(bytes, info, size, box, view); break;
     case Format::kPng: fault = png_pixels(bytes, size, box, info.options, arena_, view); break;
     case Format::kWebp: fault = webp_pixels(bytes, size, box, info.options, arena_, view); break;
     case Format::kGif: fault = gif_pixels(bytes, size, box, info.options, arena_, view); break;
@@ -85,6 +87,14 @@ Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info
   if (!fault) fault = orient(info.orientation, arena_, view);
   if (!fault) out = view;
   return fault;
+}
+
+/// By our own decoder where it takes the file; it gives what libjpeg would.
+Fault Decoder::jpeg_pixels(std::span<const std::uint8_t> bytes, const ImageInfo& info, Size size, Box box,
+                           RgbView& out) {
+  if (crop_.pixels(bytes, size, box, arena_, out)) return std::nullopt;
+  arena_.reset(memory_for(info.size));
+  return jpeg_.pixels(bytes, size, box, info.options.accept_damaged, arena_, out);
 }
 
 }  // namespace feedring

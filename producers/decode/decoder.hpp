@@ -24,6 +24,7 @@
 #include "producers/decode/arena.hpp"
 #include "producers/decode/image.hpp"
 #include "producers/decode/jpeg.hpp"
+#include "producers/decode/seekjpeg/crop_decoder.hpp"
 #include "producers/decode/sniff.hpp"
 
 namespace feedring {
@@ -55,8 +56,11 @@ class Decoder {
   Fault decode(std::span<const std::uint8_t> bytes, const ImageInfo& info, Box box, RgbView& out);
 
  private:
+  Fault jpeg_pixels(std::span<const std::uint8_t> bytes, const ImageInfo& info, Size size, Box box, RgbView& out);
+
   Arena arena_;
   JpegDecoder jpeg_;
+  seekjpeg::CropDecoder crop_;
 };
 
 }  // namespace feedring

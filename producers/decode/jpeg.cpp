@@ -2,7 +2,6 @@
 #include "producers/decode/jpeg.hpp"
 
 #include <fmt/format.h>
-#include <string.h>  // memrchr
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include "feedring/error.hpp"
 #include "producers/decode/arena.hpp"
 #include "producers/decode/blend.hpp"
+#include "producers/decode/jpeg_end.hpp"
 #include "producers/decode/jpeg_plan.hpp"
 #include "producers/decode/pixels.hpp"
 
@@ -104,18 +104,6 @@ bool read_rows(State& state, std::uint8_t* to, std::size_t stride, JDIMENSION co
 
 Fault libjpeg_says(const State& state) { return fmt::format("libjpeg: {}", state.text); }
 
-/// A truncated file has lost its end-of-image marker, which cannot occur inside a scan (there 0xFF is followed by 0 or
-/// a restart number). Looking for it from the end is nearly free and does not depend on the box.
-bool has_end_marker(const std::uint8_t* begin, std::size_t size) {
-  while (size >= 2) {
-    const auto* found = static_cast<const std::uint8_t*>(memrchr(begin + 1, 0xd9, size - 1));
-    if (found == nullptr) return false;
-    if (found[-1] == 0xff) return true;
-    size = static_cast<std::size_t>(found - begin);
-  }
-  return false;
-}
-
 bool is_cmyk(const jpeg_decompress_struct& cinfo) { return cinfo.out_color_space == JCS_CMYK; }
 
 /// One row of inverted CMYK, as Adobe writes it and as Pillow takes every four-component JPEG.
@@ -184,7 +172,7 @@ Fault JpegDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box bo
   if (stated != size) return "the file changed while it was read";
   State& state = *state_;
   jpeg_decompress_struct& cinfo = state.cinfo;
-  if (!accept_damaged && !has_end_marker(cinfo.src->next_input_byte, cinfo.src->bytes_in_buffer)) {
+  if (!accept_damaged && !has_end_marker({cinfo.src->next_input_byte, cinfo.src->bytes_in_buffer})) {
     return "truncated JPEG: no end-of-image marker after the header";
   }
   if (!start(state)) return libjpeg_says(state);

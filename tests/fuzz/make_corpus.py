@@ -80,6 +80,21 @@ def decode():
          chunk(b"IDAT", zlib.compress(b"\0" + bytes(range(6)))) + chunk(b"IEND", b""))
 
 
+def seekjpeg():
+    rgb, gray = picture("RGB", 37, 29), picture("L", 21, 18)
+    for name, sampling in [("444", "4:4:4"), ("422", "4:2:2"), ("420", "4:2:0")]:
+        keep("seekjpeg", name + ".jpg", encoded(rgb, format="JPEG", quality=40, subsampling=sampling))
+    # Pillow writes no others; the same blocks are a scan of those, too.
+    other = lambda file, height, factors: file.replace(
+        b"\xff\xc0\0\x11\x08\0\x1d\0\x25\x03\x01" + file[file.index(b"\xff\xc0") + 11:][:1],
+        b"\xff\xc0\0\x11\x08\0" + bytes([height]) + b"\0\x25\x03\x01" + bytes([factors]))
+    keep("seekjpeg", "440.jpg", other(encoded(rgb, format="JPEG", quality=30, subsampling="4:2:2"), 29, 0x12))
+    keep("seekjpeg", "411.jpg", other(encoded(rgb, format="JPEG", quality=30, subsampling="4:2:0"), 24, 0x41))
+    keep("seekjpeg", "gray.jpg", encoded(gray, format="JPEG", quality=98, optimize=True))
+    keep("seekjpeg", "long_codes.jpg", encoded(picture("RGB", 40, 40), format="JPEG", quality=75, optimize=True))
+    keep("seekjpeg", "flat.jpg", encoded(Image.new("RGB", (64, 40), (9, 200, 90)), format="JPEG", subsampling="4:2:0"))
+
+
 def index():
     root, classes, paths = b"/data\0", [b"ant\0", b"bee\0", b"cat\0"], [b"ant/1.jpg\0", b"cat/1.jpg\0", b"cat/2.jpg\0"]
     text, begins = b"", []
@@ -217,5 +232,5 @@ def rings():
          offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")
 
 
-for write in [decode, index, manifest, config, messages, rings]:
+for write in [decode, seekjpeg, index, manifest, config, messages, rings]:
     write()

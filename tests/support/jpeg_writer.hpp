@@ -23,6 +23,7 @@ struct JpegShape {
   int restart_rows = 0;
   bool progressive = false;
   bool arithmetic = false;
+  bool optimized = false;             ///< Huffman codes made for this picture
   std::vector<jpeg_scan_info> scans;  ///< empty: libjpeg's own
   std::uint32_t seed = 1;
 };
@@ -51,6 +52,7 @@ inline std::vector<std::uint8_t> write_jpeg(const JpegShape& shape) {
   }
   cinfo.restart_in_rows = shape.restart_rows;
   cinfo.arith_code = shape.arithmetic ? TRUE : FALSE;
+  cinfo.optimize_coding = shape.optimized ? TRUE : FALSE;
   if (shape.progressive) jpeg_simple_progression(&cinfo);
   if (!shape.scans.empty()) {
     cinfo.scan_info = shape.scans.data();
