@@ -28,7 +28,7 @@ constexpr milliseconds kRetry{20};
 // How long a restarted rank waits for the process before it to die, which may be freeing a GPU.
 constexpr milliseconds kPredecessorPatience{5000};
 // The supervisor answers between two things of its own, none of which takes long.
-constexpr milliseconds kDetachPatience{5000};
+constexpr milliseconds kAnswerPatience{5000};
 
 // How often the program is asked whether to go on waiting.
 constexpr milliseconds kIdle{100};
@@ -136,12 +136,27 @@ Attachment attach_to_pool(const FeedOptions& options, const Environment& environ
   }
 }
 
+std::string ask_for_episode(const FeedInfo& info, std::uint64_t seed, std::uint64_t epoch, std::uint64_t ordinal) {
+  const UniqueFd socket = connect_to(info.pool);
+  if (!socket)
+    throw Error(ErrorKind::kPoolGone, info.what() + ": the pool is gone, so that no episode can be asked for");
+  send_message(socket.get(),
+               {{"op", "episode"}, {"feed", info.name}, {"seed", seed}, {"epoch", epoch}, {"ordinal", ordinal}});
+  const auto reply = receive_message(socket.get(), static_cast<int>(kAnswerPatience.count()));
+  if (!reply) {
+    throw Error(ErrorKind::kDeadline, fmt::format("{}: the pool did not say what episode {} is within {} s",
+                                                  info.what(), ordinal, seconds(kAnswerPatience)));
+  }
+  throw_if_error(reply->body);
+  return reply->body.at("episode").dump();
+}
+
 void detach_from_pool(const FeedInfo& info) {
   try {
     const UniqueFd socket = connect_to(info.pool);
     if (!socket) return;
     send_message(socket.get(), {{"op", "detach"}, {"feed", info.name}, {"local_rank", info.launch.local_rank}});
-    const auto reply = receive_message(socket.get(), static_cast<int>(kDetachPatience.count()));
+    const auto reply = receive_message(socket.get(), static_cast<int>(kAnswerPatience.count()));
     if (reply) {
       throw_if_error(reply->body);
       return;
@@ -151,7 +166,7 @@ void detach_from_pool(const FeedInfo& info) {
     throw;
   }
   throw Error(ErrorKind::kDeadline, fmt::format("{}: the pool did not take its ring back within {} s", info.what(),
-                                                seconds(kDetachPatience)));
+                                                seconds(kAnswerPatience)));
 }
 
 }  // namespace feedring

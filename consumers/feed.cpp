@@ -56,6 +56,10 @@ void Feed::seek(std::uint64_t epoch, std::uint64_t step) { owner_->seek(epoch, s
 std::string Feed::state() const { return owner_->cursor().state(); }
 void Feed::load_state(const std::string& state) { owner_->load_state(state); }
 
+std::string Feed::episode(std::uint64_t epoch, std::uint64_t ordinal) const {
+  return ask_for_episode(owner_->info(), owner_->cursor().seed(), epoch, ordinal);
+}
+
 std::uint64_t Feed::epoch() const { return owner_->cursor().epoch(); }
 std::uint64_t Feed::step() const { return owner_->cursor().step(); }
 std::uint64_t Feed::steps_per_epoch() const { return owner_->cursor().steps_per_epoch(); }

@@ -4,6 +4,7 @@
 //
 //   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, index, supervisor's pidfd
 //   rank -> supervisor      {"op": "detach", …}  -> {"ok": true}
+//   rank -> supervisor      {"op": "episode", …} -> {"ok": true, "episode"}: which samples one has, without pixels
 //   command -> supervisor   {"op": "status", "from": N} (in pages: status_pages.hpp) | {"op": "stop"}
 //   run -> another's pool   {"op": "join"} -> {"ok": true, "pid"}: keeps that pool until the connection ends
 //   supervisor -> producer  {"op": "pool" | "feed" | "ring", …} + the segment

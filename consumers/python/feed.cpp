@@ -227,6 +227,12 @@ void bind_feed(nb::module_& module) {
           "load_state", [](const PyFeed& self, const std::string& state) { self.feed().load_state(state); },
           nb::arg("state"), released)
       .def(
+          "episode",
+          [](const PyFeed& self, std::uint64_t epoch, std::uint64_t ordinal) {
+            return self.feed().episode(epoch, ordinal);
+          },
+          nb::arg("epoch"), nb::arg("ordinal"), released, "Which classes and samples it has: one line of JSON.")
+      .def(
           "stats", [](const PyFeed& self) { return to_dict(self.feed().stats()); }, "Sums since attach.")
       .def("close", &PyFeed::close, "Gives the ring back, at once or when the last view of its batches is gone.")
       .def_prop_ro("closed", &PyFeed::closed)

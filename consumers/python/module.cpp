@@ -4,6 +4,7 @@
 
 #include "consumers/python/batch.hpp"
 #include "consumers/python/errors.hpp"
+#include "consumers/python/evaluation.hpp"
 #include "consumers/python/feed.hpp"
 #include "consumers/python/view.hpp"
 
@@ -15,4 +16,5 @@ NB_MODULE(_core, module) {
   feedring::python::bind_view(module);
   feedring::python::bind_batch(module);
   feedring::python::bind_feed(module);
+  feedring::python::bind_evaluation(module);
 }

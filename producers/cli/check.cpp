@@ -15,6 +15,7 @@
 #include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/read_image.hpp"
+#include "producers/config/episode_file.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_text.hpp"
 #include "producers/dataset/scan.hpp"
@@ -214,7 +215,9 @@ struct Options {
 /// What episodes would lack is said before a long look at the files. Throws Error(kData | kUsage).
 void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
   options.episodes.apply(spec, true);
-  if (spec.episodes) (void)EpisodeSampler(*spec.episodes, episode_classes(scan), spec.seed);
+  if (!spec.episodes) return;
+  demand_same_data(*spec.episodes, dataset_digest(scan), spec.data);
+  (void)EpisodeSampler(*spec.episodes, episode_classes(scan), spec.seed);
 }
 
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {

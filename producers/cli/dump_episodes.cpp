@@ -6,23 +6,13 @@
 #include <feedring/error.hpp>
 
 #include "producers/cli/output.hpp"
+#include "producers/config/episode_file.hpp"
 #include "producers/plan/episode.hpp"
 #include "producers/pool/episode_classes.hpp"
 #include "runtime/schedule.hpp"
 
 namespace feedring::cli {
 namespace {
-
-/// A list per class, of the samples of all classes one after another.
-nlohmann::ordered_json by_class(const std::vector<std::uint64_t>& samples, const std::vector<std::uint32_t>& counts) {
-  nlohmann::ordered_json lists = nlohmann::ordered_json::array();
-  auto next = samples.begin();
-  for (const std::uint32_t count : counts) {
-    lists.push_back(std::vector<std::uint64_t>(next, next + count));
-    next += count;
-  }
-  return lists;
-}
 
 class EpisodeDump {
  public:
@@ -47,21 +37,9 @@ class EpisodeDump {
     for (std::uint32_t row = 0; row < spec_.batch_size; ++row) {
       const std::uint64_t ordinal = ordinal_of_row(share, row, sampler_.tasks_per_epoch());
       sampler_.episode(options_.epoch, ordinal, episode_);
-      nlohmann::ordered_json line{{"epoch", options_.epoch},
-                                  {"ordinal", ordinal},
-                                  {"step", step},
-                                  {"rank", rank},
-                                  {"classes", episode_.classes},
-                                  {"support", by_class(episode_.support, episode_.sizes.shots)},
-                                  {"query", by_class(episode_.query, episode_.sizes.queries)},
-                                  {"label_map", episode_.labels},
-                                  {"valid", row < share.valid}};
-      if (sampler_.spec().unlabelled != 0) {
-        line["distractors"] = episode_.distractors;
-        const std::size_t classes = episode_.classes.size() + episode_.distractors.size();
-        line["unlabelled"] =
-            by_class(episode_.unlabelled, std::vector<std::uint32_t>(classes, sampler_.spec().unlabelled));
-      }
+      nlohmann::ordered_json line{{"epoch", options_.epoch}, {"ordinal", ordinal}, {"step", step}, {"rank", rank}};
+      put_episode(line, episode_, sampler_.spec().unlabelled);
+      line["valid"] = row < share.valid;
       if (options_.json) {
         write_json(line);
       } else {
@@ -90,6 +68,7 @@ void dump_episodes(const DumpOptions& options, const FeedSpec& spec, const Scan&
   if (options.plan)
     throw Error(ErrorKind::kUsage,
                 "--plan lists the random choices of samples, and this feed has episodes: leave it out");
+  demand_same_data(*spec.episodes, dataset_digest(scan), spec.data);
   EpisodeDump(options, spec, scan).write();
 }
 

@@ -3,13 +3,28 @@
 
 #include <feedring/error.hpp>
 
+#include "producers/config/episode_file.hpp"
+
 namespace feedring::cli {
 
 void EpisodeOptions::apply(FeedSpec& spec, bool batch_given) const {
-  if (!ways && !shots && !queries && !episodes) return;
+  if (!ways && !shots && !queries && !episodes && file.empty()) return;
   if (!spec.episodes) {
     spec.episodes.emplace();
     if (!batch_given) spec.batch_size = 1;
+  }
+  if (!file.empty()) {
+    if (ways || shots || queries || episodes) {
+      throw Error(ErrorKind::kUsage,
+                  "the episodes of --episode-file are taken as they are: leave --ways, --shots, --queries and "
+                  "--episodes out");
+    }
+    take_episodes(file, read_episode_text(file), *spec.episodes);
+    if (spec.episode_layout != EpisodeLayout::kFeedring && !has_one_shape(*spec.episodes)) {
+      throw Error(ErrorKind::kUsage, "the episodes in " + file + " vary in their numbers, which the feed's " +
+                                         "episode_layout does not know: choose \"feedring\"");
+    }
+    return;
   }
   if (ways) spec.episodes->ways = {*ways, *ways};
   if (shots) spec.episodes->shots = {*shots, *shots};
@@ -28,6 +43,8 @@ void add_episode_options(CLI::App& command, EpisodeOptions& options) {
   command.add_option("--episodes", options.episodes, "Episodes an epoch (default: the feed's, or 1000)")
       ->type_name("M")
       ->check(CLI::Range(std::int64_t{1}, INT64_MAX).description(""));
+  command.add_option("--episode-file", options.file, "Episodes: those of this file, which `episodes export` wrote")
+      ->type_name("FILE");
 }
 
 }  // namespace feedring::cli

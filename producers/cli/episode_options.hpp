@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// --ways, --shots, --queries and --episodes, as several commands take them.
+// --ways, --shots, --queries, --episodes and --episode-file, as several commands take them.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "producers/config/feed_spec.hpp"
 
@@ -15,6 +16,7 @@ struct EpisodeOptions {
   std::optional<std::uint32_t> shots;
   std::optional<std::uint32_t> queries;
   std::optional<std::uint64_t> episodes;  ///< an epoch
+  std::string file;                       ///< that holds them; empty: not given
 
   /// Makes the feed one of episodes where any is given, and these prevail over what it says of them. `batch_given`: the
   /// batch size stays, which else is 1 for a feed that had none, as in a configuration.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_words.hpp"
+#include "producers/plan/episode_list.hpp"
 
 namespace feedring {
 namespace {
@@ -62,6 +63,10 @@ nlohmann::json to_json(const EpisodeSpec& spec) {
     json["only"].push_back(std::move(each));
   }
   for (const ClassAugment each : spec.augment) json["augment"].push_back(to_word(each));
+  if (spec.list) {
+    put_bytes(json, "file", spec.list->file);
+    json["file_digest"] = spec.list->digest;
+  }
   if (spec.tasks_per_epoch) json["tasks_per_epoch"] = *spec.tasks_per_epoch;
   return json;
 }

@@ -74,6 +74,7 @@ Config load_config(const std::filesystem::path& file);
 /// The supervisor hands a feed's spec to its producers as JSON; both ends use these.
 nlohmann::json to_json(const FeedSpec& spec);
 FeedSpec feed_spec_from_json(const nlohmann::json& json);
+/// Of spec.list, JSON says the file and its digest; what it holds travels beside.
 nlohmann::json to_json(const EpisodeSpec& spec);
 EpisodeSpec episode_spec_from_json(const nlohmann::json& json);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "producers/config/episode_file.hpp"
 #include "producers/config/toml_table.hpp"
 
 namespace feedring {
@@ -115,6 +116,21 @@ void read_augment(TomlTable& table, std::vector<ClassAugment>& augment) {
   }
 }
 
+/// True where a file holds the episodes: it says all that there is to say of them.
+bool read_list(TomlTable& table, const toml::table& source, const std::string& title,
+               const std::filesystem::path& folder, const std::string& file, EpisodeSpec& spec) {
+  const std::string* list = table.text("file", "a path of a file that `feedring episodes export` wrote");
+  if (list == nullptr) return false;
+  for (const auto& [key, value] : source) {
+    if (key.str() == "file") continue;
+    fail_at(file, key.source(),
+            title + " has a file, whose episodes are taken as they are: leave \"" + std::string(key.str()) + "\" out");
+  }
+  const std::filesystem::path path = (folder / *list).lexically_normal();
+  take_episodes(path.string(), read_episode_text(path), spec);
+  return true;
+}
+
 }  // namespace
 
 bool fixed_by_name(std::string_view feed) noexcept {
@@ -128,6 +144,7 @@ EpisodeSpec read_episodes(const std::string& feed, const toml::node& node, const
   if (!node.is_table()) fail_at(file, node.source(), "episodes is a table: write " + title + " on a line of its own");
   TomlTable table(*node.as_table(), title, file);
   EpisodeSpec spec;
+  if (read_list(table, *node.as_table(), title, folder, file, spec)) return spec;
   table.read_word("sizes", spec.sizes);
   if (spec.sizes == EpisodeSizes::kMetaDataset) {
     spec.ways = {5, 50};

@@ -39,6 +39,8 @@ class ClassPool {
     std::uint32_t end = 0;
   };
 
+  /// Without members: nothing is drawn.
+  ClassPool() = default;
   /// Throws Error(kUsage) for values that exclude each other, and names that no class has; Error(kData) where the
   /// classes are too few or too small, with the largest numbers that would do.
   ClassPool(const EpisodeSpec& spec, const std::vector<SampleClass>& classes);

@@ -18,9 +18,13 @@ constexpr std::uint64_t kNoEpoch = ~std::uint64_t{0};
 
 EpisodeSampler::EpisodeSampler(EpisodeSpec spec, const std::vector<SampleClass>& classes, std::uint64_t seed)
     : spec_(std::move(spec)),
-      pool_(spec_, classes),
+      pool_(spec_.list ? ClassPool() : ClassPool(spec_, classes)),
       seed_(seed),
       tasks_(spec_.tasks_per_epoch.value_or(kDefaultTasks)) {
+  if (spec_.list) {
+    take_list(classes);
+    return;
+  }
   for (const std::uint32_t number : pool_.members()) {
     const SampleClass& from = classes[number % classes.size()];
     members_.push_back({from.begin, static_cast<std::uint32_t>(from.count), number});
@@ -32,6 +36,15 @@ EpisodeSampler::EpisodeSampler(EpisodeSpec spec, const std::vector<SampleClass>&
   }
   if (!pool_.weights().empty()) weighted_.emplace(whole_weights(pool_.weights()));
   if (spec_.classes != ClassDraw::kIid) plan_sets();
+}
+
+void EpisodeSampler::take_list(const std::vector<SampleClass>& classes) {
+  demand_fits(*spec_.list, spec_, classes);
+  tasks_ = spec_.list->episodes.size();
+  for (std::size_t number = 0; number < classes.size() * (spec_.augment.size() + 1); ++number) {
+    const SampleClass& from = classes[number % classes.size()];
+    members_.push_back({from.begin, static_cast<std::uint32_t>(from.count), static_cast<std::uint32_t>(number)});
+  }
 }
 
 void EpisodeSampler::plan_sets() {
@@ -183,6 +196,10 @@ void EpisodeSampler::draw_members(std::uint64_t epoch, std::uint64_t ordinal, Ep
 }
 
 void EpisodeSampler::episode(std::uint64_t epoch, std::uint64_t ordinal, Episode& episode) {
+  if (spec_.list) {
+    episode = spec_.list->episodes[ordinal];
+    return;
+  }
   epoch = drawn_epoch(epoch);
   SmallDraw sizes(Draw(seed_, epoch, ordinal, Stream::kSizes));
   draw_classes(epoch, ordinal, sizes);
@@ -203,6 +220,7 @@ void EpisodeSampler::episode(std::uint64_t epoch, std::uint64_t ordinal, Episode
 
 std::optional<std::uint64_t> EpisodeSampler::substitute(std::uint64_t epoch, std::uint64_t ordinal, std::uint32_t place,
                                                         std::uint32_t row, std::uint64_t attempt) {
+  if (spec_.list) return substitute_listed(ordinal, place, row, attempt);
   Episode held;
   episode(epoch, ordinal, held);
   const Member& member = members_[places_[place]];
@@ -216,6 +234,25 @@ std::optional<std::uint64_t> EpisodeSampler::substitute(std::uint64_t epoch, std
   SmallDraw draw = member_draw(drawn_epoch(epoch), ordinal, place);
   sample_draw_(member.count, draw, drawn_);
   return member.begin + drawn_.back();
+}
+
+std::optional<std::uint64_t> EpisodeSampler::substitute_listed(std::uint64_t ordinal, std::uint32_t place,
+                                                               std::uint32_t row, std::uint64_t attempt) const {
+  const Episode& e = spec_.list->episodes[ordinal];
+  const bool labelled = place < e.classes.size();
+  const Member& member = members_[labelled ? e.classes[place] : e.distractors[place - e.classes.size()]];
+  // A class and its own rotation have the same samples: what either holds is left out.
+  std::vector<std::uint64_t> others;
+  const auto held = [&e](std::uint64_t sample) {
+    const auto in = [sample](const std::vector<std::uint64_t>& of) {
+      return std::find(of.begin(), of.end(), sample) != of.end();
+    };
+    return in(e.support) || in(e.query) || in(e.unlabelled);
+  };
+  for (std::uint64_t sample = member.begin; sample < member.begin + member.count; ++sample)
+    if (!held(sample)) others.push_back(sample);
+  if (attempt >= others.size()) return std::nullopt;
+  return others[(row + attempt) % others.size()];
 }
 
 }  // namespace feedring

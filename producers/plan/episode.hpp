@@ -11,30 +11,18 @@
 
 #include "producers/plan/balanced_draw.hpp"
 #include "producers/plan/class_pool.hpp"
-#include "producers/plan/episode_sizes.hpp"
+#include "producers/plan/episode_list.hpp"
 #include "producers/plan/sample_draw.hpp"
 #include "producers/plan/weighted_draw.hpp"
 #include "producers/plan/wide_permutation.hpp"
 
 namespace feedring {
 
-/// One task of few-shot learning. Samples are numbers of the data set's index. They stand by class, in the order of
-/// `classes`: of class j the support set has sizes.shots[j], behind those of the classes before.
-struct Episode {
-  std::vector<std::uint32_t> classes;      ///< distinct; augmented ones as ClassPool numbers them
-  std::vector<std::uint32_t> labels;       ///< labels[j] is that of classes[j]: the numbers below classes.size()
-  std::vector<std::uint32_t> distractors;  ///< classes that have unlabelled samples alone
-  ClassSizes sizes;
-  std::vector<std::uint64_t> support;
-  std::vector<std::uint64_t> query;
-  std::vector<std::uint64_t> unlabelled;  ///< spec.unlabelled of each class, then of each distractor
-};
-
 /// The episodes of a feed. Not for several threads at once: each takes a copy.
 class EpisodeSampler {
  public:
   /// `classes` are the data set's, by number. Throws Error(kUsage) and Error(kData) as ClassPool does, and where
-  /// "balanced" or "enumerate" cannot be had with so many classes and ways.
+  /// "balanced" or "enumerate" cannot be had with so many classes and ways; with spec.list as demand_fits() does.
   EpisodeSampler(EpisodeSpec spec, const std::vector<SampleClass>& classes, std::uint64_t seed);
 
   /// M, the ordinals of an epoch: what a Schedule counts.
@@ -43,8 +31,8 @@ class EpisodeSampler {
   [[nodiscard]] const EpisodeSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] const ClassPool& pool() const noexcept { return pool_; }
 
-  /// Writes episode `ordinal` of `epoch` into `episode`, whose memory is used again. Precondition: ordinal <
-  /// tasks_per_epoch(). Takes about 0.5 µs for 80 samples of 5 classes, drawn i.i.d.
+  /// Writes episode `ordinal` of `epoch`, drawn or from spec.list, into `episode`, whose memory is used again.
+  /// Precondition: ordinal < tasks_per_epoch(). Takes about 0.5 µs for 80 samples of 5 classes, drawn i.i.d.
   void episode(std::uint64_t epoch, std::uint64_t ordinal, Episode& episode);
 
   /// The random choices of the transform for a row of the episode: rows count the support set, then the queries, then
@@ -72,12 +60,15 @@ class EpisodeSampler {
   };
 
   [[nodiscard]] std::uint64_t drawn_epoch(std::uint64_t epoch) const noexcept { return spec_.fixed ? 0 : epoch; }
+  void take_list(const std::vector<SampleClass>& classes);
   void plan_sets();
   void draw_classes(std::uint64_t epoch, std::uint64_t ordinal, SmallDraw& sizes);
   void draw_iid(SmallDraw& draw, SmallDraw& sizes);
   void draw_set(std::uint64_t epoch, std::uint64_t ordinal, SmallDraw& draw);
   void draw_labels(std::uint64_t epoch, std::uint64_t ordinal, Episode& episode);
   void draw_members(std::uint64_t epoch, std::uint64_t ordinal, Episode& episode);
+  [[nodiscard]] std::optional<std::uint64_t> substitute_listed(std::uint64_t ordinal, std::uint32_t place,
+                                                               std::uint32_t row, std::uint64_t attempt) const;
   [[nodiscard]] SmallDraw member_draw(std::uint64_t epoch, std::uint64_t ordinal, std::uint32_t place) const;
   void order_places();
 
@@ -86,7 +77,7 @@ class EpisodeSampler {
   std::uint64_t seed_;
   std::uint64_t tasks_ = 0;
   Wide sets_ = 0;                ///< kEnumerate: how many sets of classes there are
-  std::vector<Member> members_;  ///< as in the pool
+  std::vector<Member> members_;  ///< as in the pool; with spec.list all classes, augmented ones included, by number
   std::optional<WeightedDraw> sources_;
   std::optional<WeightedDraw> weighted_;
   std::optional<BalancedDraw> balanced_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +55,8 @@ enum class SmallClasses : std::uint8_t {
 /// How the classes that are made of others look. Applied to the image before anything else.
 enum class ClassAugment : std::uint8_t { kRotate90, kRotate180, kRotate270, kFlipHorizontal, kFlipVertical };
 
+struct EpisodeList;
+
 struct EpisodeSpec {
   Count ways{5, 5};
   Count shots{1, 1};  ///< of each class; with kMetaDataset, `high` is what one class can add to the support set's size
@@ -75,6 +78,8 @@ struct EpisodeSpec {
   SmallClasses small_classes = SmallClasses::kError;
   std::optional<std::uint64_t> tasks_per_epoch;  ///< at least 1; none: 1000, or with kEnumerate all sets
   bool fixed = false;                            ///< the episodes of epoch 0 in every epoch
+  /// Set: nothing is drawn, these are the episodes. The rest then says what they look like, and how they were drawn.
+  std::shared_ptr<const EpisodeList> list = nullptr;
 };
 
 /// Which two of its values exclude each other, as a sentence; nullopt where all agree. What depends on the data is

@@ -6,9 +6,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstring>
 #include <feedring/error.hpp>
 #include <optional>
 
+#include "producers/config/episode_file.hpp"
 #include "producers/dataset/manifest.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/plan/episode.hpp"
@@ -62,10 +64,28 @@ std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
 
 // Episodes of an epoch; refuses data that cannot give what they shall have.
 std::uint64_t episodes_of(const FeedSpec& spec, const Index& index) {
+  demand_same_data(*spec.episodes, index.digest(), spec.data);
   const EpisodeSampler sampler(*spec.episodes, episode_classes(index), spec.seed);
   for (const std::string& name : sampler.pool().skipped())
     spdlog::warn("feed '{}': class \"{}\" has too few samples for an episode and is left out", spec.name, name);
   return sampler.tasks_per_epoch();
+}
+
+// What the feed draws from a list, for producers, which may start long after this: empty where there is none.
+UniqueFd episodes_of_list(const FeedSpec& spec) {
+  if (!spec.episodes || !spec.episodes->list) return {};
+  std::string text;
+  EpisodeFileWriter writer(*spec.episodes, spec.seed, 0, spec.episodes->list->dataset_digest,
+                           [&](std::string_view line) { text += line; });
+  for (const Episode& episode : spec.episodes->list->episodes) writer.add(episode);
+  (void)writer.finish();
+  UniqueFd fd = create_memfd("feedring-episodes", text.size());
+  {
+    const Mapping mapping(fd.get(), Mapping::Access::kReadWrite);
+    std::memcpy(mapping.data(), text.data(), text.size());
+  }
+  seal_content(fd.get());
+  return fd;
 }
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
@@ -88,7 +108,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
           static_cast<std::uint32_t>(chain.output_size().width),
           ordinals,
           finish,
-          std::move(asked)};
+          std::move(asked),
+          episodes_of_list(spec)};
 }
 
 }  // namespace
@@ -128,6 +149,10 @@ std::string spec_hash_of(const FeedSpec& spec) {
   if (spec.exif_orientation) canonical["exif_orientation"] = true;
   if (spec.background) canonical["background"] = *spec.background;
   if (spec.episodes) canonical["episodes"] = to_json(*spec.episodes);
+  if (spec.episodes && spec.episodes->list) {  // what they are, wherever the file lies
+    canonical["episodes"].erase("file");
+    canonical["episodes"].erase("file_hex");
+  }
   const std::string text = canonical.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

@@ -24,7 +24,8 @@ struct NodeFeed {
   std::uint64_t ordinals = 0;  ///< of an epoch: samples, or episodes
   /// Set where the rank's device finishes batches: `spec` is then what is left for producers, 8 bit interleaved RGB.
   std::optional<FinishTable> finish = std::nullopt;
-  FeedSpec asked = {};  ///< what the configuration says, for ranks
+  FeedSpec asked = {};        ///< what the configuration says, for ranks
+  UniqueFd episodes_fd = {};  ///< text of spec.episodes->list, where there is one: the file may change, a feed may not
 };
 
 /// Scans the data of every feed and builds its index. Throws Error.

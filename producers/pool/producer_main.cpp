@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // feedring-producer: started by the supervisor alone. Its main thread listens to the supervisor; the work loop and the
 // reader are its two other threads.
+#include <fmt/format.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <thread>
 
+#include "producers/config/episode_file.hpp"
 #include "producers/pool/worker.hpp"
 #include "runtime/control.hpp"
 #include "runtime/fault_point.hpp"
@@ -97,8 +99,13 @@ class Producer {
 
   void take_feed(Message& message) {
     const auto number = message.body.at("number").get<std::uint32_t>();
-    auto feed =
-        std::make_shared<FeedContext>(number, feed_spec_from_json(message.body.at("spec")), message.take(0).get());
+    FeedSpec spec = feed_spec_from_json(message.body.at("spec"));
+    if (message.descriptors.size() > 1) {
+      const Mapping text(message.take_memory(1).get(), Mapping::Access::kReadOnly);
+      take_episodes(fmt::format("feed '{}'", spec.name), {reinterpret_cast<const char*>(text.data()), text.size()},
+                    spec.episodes.emplace());
+    }
+    auto feed = std::make_shared<FeedContext>(number, std::move(spec), message.take(0).get());
     const std::scoped_lock lock(feeds_mutex_);
     feeds_[number] = std::move(feed);
   }

@@ -59,7 +59,7 @@ class ProducerSet {
 
   void spawn(Process& process);
   void place(const Process& process) const;
-  bool tell(Process& process, const nlohmann::json& message, int descriptor);
+  bool tell(Process& process, const nlohmann::json& message, const std::vector<int>& descriptors);
   void hear(Process& process);
   void take_report(const Process& process, const nlohmann::json& said);
   static void warn_of_nonsense(const Process& process, const std::exception& what);

@@ -73,13 +73,15 @@ void ProducerSet::spawn(Process& process) {
   place(process);
 
   fault_point("start, before the descriptors");
-  if (!tell(process, {{"op", "pool"}}, pool_fd_.get())) return;
+  if (!tell(process, {{"op", "pool"}}, {pool_fd_.get()})) return;
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
-    if (!tell(process, feed, feeds_[i].index_fd.get())) return;
+    std::vector<int> descriptors{feeds_[i].index_fd.get()};
+    if (feeds_[i].episodes_fd) descriptors.push_back(feeds_[i].episodes_fd.get());
+    if (!tell(process, feed, descriptors)) return;
   }
   for (const auto& ring : rings_.all()) {
-    if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) return;
+    if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, {ring->fd.get()})) return;
   }
 }
 
@@ -105,10 +107,10 @@ void ProducerSet::place(const Process& process) const {
 }
 
 // False: it just died, or does not listen, which it then dies of. Its successor is told everything.
-bool ProducerSet::tell(Process& process, const nlohmann::json& message, int descriptor) {
+bool ProducerSet::tell(Process& process, const nlohmann::json& message, const std::vector<int>& descriptors) {
   fault_point("start, between two descriptors");
   try {
-    send_message(process.channel.native_handle(), message, {descriptor}, kListenWithinMs);
+    send_message(process.channel.native_handle(), message, descriptors, kListenWithinMs);
     return true;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kInternal) throw;
@@ -121,7 +123,7 @@ void ProducerSet::announce(const std::vector<const NodeRing*>& rings) {
   for (Process& process : producers_) {
     place(process);
     for (const NodeRing* ring : rings) {
-      if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, ring->fd.get())) break;
+      if (!tell(process, {{"op", "ring"}, {"feed", ring->feed}}, {ring->fd.get()})) break;
     }
   }
 }

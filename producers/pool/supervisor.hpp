@@ -12,6 +12,7 @@
 #include <string>
 
 #include "producers/pool/asio.hpp"
+#include "producers/pool/episode_answer.hpp"
 #include "producers/pool/failure_list.hpp"
 #include "producers/pool/node_feed.hpp"
 #include "producers/pool/producer_set.hpp"
@@ -66,6 +67,7 @@ class Supervisor {
   boost::asio::io_context& io_;
   SupervisorOptions options_;
   std::vector<NodeFeed> feeds_;
+  EpisodeAnswers episodes_{feeds_};
   FailureList failures_;
   Placement placement_;
   Rings rings_;

@@ -112,6 +112,12 @@ class Feed {
   /// text that is none.
   void load_state(const std::string& state);
 
+  /// Which classes and samples episode `ordinal` of `epoch` has, of whatever rank it is, without its pixels and without
+  /// moving this feed: one line of JSON, {"epoch", "ordinal", "classes", "support", "query", "label_map"} as
+  /// `feedring dump` writes them. The pool is asked, and answers at once. Throws Error(kUsage) for a feed that delivers
+  /// samples and for an ordinal beyond the epoch, Error(kPoolGone), Error(kDeadline).
+  [[nodiscard]] std::string episode(std::uint64_t epoch, std::uint64_t ordinal) const;
+
   /// Epoch and step of the batch that next() would return.
   [[nodiscard]] std::uint64_t epoch() const;
   [[nodiscard]] std::uint64_t step() const;

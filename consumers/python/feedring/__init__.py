@@ -16,7 +16,9 @@ from ._core import __version__
 from .episodes import EpisodeLoader
 from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
                      PoolGoneError, RefusedError, UsageError)
+from .evaluation import Evaluation, Summary, evaluate, paired_difference
 from .loader import Loader
 
-__all__ = ["DataError", "DeadlineError", "EpisodeLoader", "Error", "ForkedError", "HeldError", "InternalError",
-           "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "UsageError", "__version__", "command", "main"]
+__all__ = ["DataError", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError", "HeldError",
+           "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "Summary", "UsageError",
+           "__version__", "command", "evaluate", "main", "paired_difference"]

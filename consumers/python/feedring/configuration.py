@@ -55,11 +55,13 @@ class Source:
         for each in feeds.values():
             _make_absolute(each, "data", self.path)
             if isinstance(each, dict):
-                _make_absolute(each.get("episodes"), "only", self.path)
+                for key in ("only", "file"):
+                    _make_absolute(each.get("episodes"), key, self.path)
         _make_absolute(self._document.get("pool"), "failures", self.path)
         written = table.get("episodes")
         table.update(given)
-        if isinstance(written, dict) and "episodes" in given:
+        # A file says all there is to say of its episodes.
+        if isinstance(written, dict) and "episodes" in given and "file" not in given["episodes"]:
             table["episodes"] = {**written, **given["episodes"]}
         self.said = dict(table)
         self._changed = bool(given)

@@ -40,7 +40,8 @@ class EpisodeLoader(Loader):
         layout: see above. Default: the configuration's, or "feedring".
         batch_size: episodes per rank and step. Default: the configuration's, or 1.
         dtype: of the images, "uint8", "float32", "float16" or "bfloat16". Default: the layout's.
-        episodes: further keys of [feed.NAME.episodes], such as {"label_map": "sorted", "fixed": True}.
+        episodes: further keys of [feed.NAME.episodes], such as {"label_map": "sorted", "fixed": True}; or
+            {"file": "test.jsonl"} for the episodes of a file that `feedring episodes export` wrote.
         Everything else as of Loader, but for shuffle, columns and as_tuple, which episodes do not have.
 
     Raises what Loader raises, and DataError, with the classes that are too small, where the data cannot give such
@@ -60,8 +61,9 @@ class EpisodeLoader(Loader):
         for name, value in (("ways", ways), ("shots", shots), ("queries", queries)):
             if value is not None:
                 table[name] = _count(name, value)
-        if isinstance(table.get("only"), str):
-            table["only"] = os.path.abspath(table["only"])
+        for name in ("only", "file"):
+            if isinstance(table.get(name), (str, os.PathLike)):
+                table[name] = os.path.abspath(os.fsdecode(table[name]))
         if tasks_per_epoch is not None:
             table["tasks_per_epoch"] = whole_number("tasks_per_epoch", tasks_per_epoch, 1)
         given = {"episodes": table or None, "episode_layout": layout, "dtype": dtype}
@@ -83,6 +85,24 @@ class EpisodeLoader(Loader):
     def tasks_per_epoch(self) -> int:
         """Episodes of an epoch, over all ranks."""
         return self._attached().ordinals
+
+    def episode(self, ordinal: int, epoch: int | None = None) -> dict:
+        """Which classes and samples an episode has, whichever rank it falls to; the iteration stays where it is.
+
+        A dict of lists: classes (N numbers, as class_ids), support and query (for each of them, positions of samples in
+        the data set, as sample_ids), label_map (the label of each), and ordinal and epoch. With `unlabelled`,
+        distractors and unlabelled as well. The pool works it out, without pixels.
+
+        Args:
+            ordinal: 0 to tasks_per_epoch - 1.
+            epoch: default: that of the batch that comes next.
+        """
+        import json
+
+        self._description()
+        feed = self._attached()
+        epoch = feed.epoch if epoch is None else whole_number("epoch", epoch, 0)
+        return json.loads(feed.episode(epoch, whole_number("ordinal", ordinal, 0)))
 
     def _description(self) -> dict:
         import json
