@@ -17,8 +17,10 @@ from .episodes import EpisodeLoader
 from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
                      PoolGoneError, RefusedError, UsageError)
 from .evaluation import Evaluation, Summary, evaluate, paired_difference
+from .helpers import cifar_fs, fc100, miniimagenet, omniglot, tieredimagenet
 from .loader import Loader
 
 __all__ = ["DataError", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError", "HeldError",
            "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "Summary", "UsageError",
-           "__version__", "command", "evaluate", "main", "paired_difference"]
+           "__version__", "cifar_fs", "command", "evaluate", "fc100", "main", "miniimagenet", "omniglot", "paired_difference",
+           "tieredimagenet"]
