@@ -49,6 +49,13 @@ void demand_index_memory(const FeedSpec& spec, std::uint64_t bytes) {
 // they did, as a table.
 std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
   if (resolved.finish == FinishBy::kProducer) return std::nullopt;
+  const std::vector<Step>& steps = chain.steps();
+  if (std::any_of(steps.begin(), steps.end(), writes_values)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("feed '{}': RandomErasing behind ToDtype writes finished values, which finish = \"device\" "
+                            "makes only of pixels: put it before ToDtype, or leave \"finish\" out",
+                            resolved.name));
+  }
   const Finish finish(chain, resolved.dtype, resolved.layout);
   if (finish.is_plain()) return std::nullopt;
   nlohmann::json rest = nlohmann::json::array();

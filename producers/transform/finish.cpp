@@ -57,7 +57,8 @@ void convert(const std::array<std::array<Element, 256>, 3>& tables, Layout layou
 }  // namespace
 
 Finish::Finish(const Chain& chain, Dtype dtype, Layout layout)
-    : pixels_(static_cast<std::size_t>(chain.output_size().width) *
+    : size_(chain.output_size()),
+      pixels_(static_cast<std::size_t>(chain.output_size().width) *
               static_cast<std::size_t>(chain.output_size().height)),
       dtype_(dtype),
       layout_(layout) {
@@ -88,6 +89,24 @@ void Finish::run(const std::uint8_t* rgb, std::uint8_t* out) const noexcept {
     convert(floats_, layout_, rgb, pixels_, out);
   } else {
     convert(halves_, layout_, rgb, pixels_, out);
+  }
+}
+
+void Finish::erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept {
+  const std::size_t element = bytes_of(dtype_);
+  const std::size_t step = layout_ == Layout::kNhwc ? 3 * element : element;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const auto value = static_cast<float>(values[c]);
+    const std::uint16_t half = dtype_ == Dtype::kBfloat16 ? bfloat16_of(value) : float16_of(value);
+    std::uint8_t* channel = out + c * (layout_ == Layout::kNhwc ? element : pixels_ * element);
+    for (std::int32_t y = box.y; y < box.y + box.height; ++y) {
+      std::uint8_t* at = channel + (static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) +
+                                    static_cast<std::size_t>(box.x)) *
+                                       step;
+      for (std::int32_t x = 0; x < box.width; ++x, at += step) {
+        std::memcpy(at, element == 4 ? static_cast<const void*>(&value) : &half, element);
+      }
+    }
   }
 }
 

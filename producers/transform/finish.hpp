@@ -34,6 +34,9 @@ class Finish {
   /// bytes_per_image() bytes at `out`.
   void run(const std::uint8_t* rgb, std::uint8_t* out) const noexcept;
 
+  /// Writes `values`, one a channel, into the part `box` of the image at `out`, each rounded to the slot's type.
+  void erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept;
+
   /// What pixel value `value` of `channel` (0 red, 1 green, 2 blue) becomes, as a float, which holds every value of
   /// the smaller types.
   [[nodiscard]] float value(int channel, std::uint8_t value) const noexcept;
@@ -41,6 +44,7 @@ class Finish {
   [[nodiscard]] FinishTable table() const noexcept;
 
  private:
+  Size size_;
   std::size_t pixels_;
   Dtype dtype_;
   Layout layout_;

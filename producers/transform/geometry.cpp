@@ -41,6 +41,7 @@ void narrow(Stage& stage, Box box) noexcept {
 Box needed_by(const Stage& stage) {
   // A frame that shows nothing but its fill still reads a pixel, so that a broken file is noticed.
   if (empty(stage.visible)) return {0, 0, 1, 1};
+  if (stage.warp != 0) return whole(size_of(stage.source));
   if (stage.edge == Edge::kConstant) {
     return needed_source(size_of(stage.source), stage.target, stage.visible, stage.filter);
   }
@@ -67,6 +68,7 @@ void Geometry::push_identity(Size size) {
 void Geometry::start(Size image) {
   stages_.clear();
   operations_.clear();
+  warps_.clear();
   push_identity(image);
 }
 
@@ -79,6 +81,9 @@ void Geometry::apply(const Choices& choices) {
       case Choice::Kind::kFlip: flip(); break;
       case Choice::Kind::kVerticalFlip: flip_vertically(); break;
       case Choice::Kind::kOperation: operate(choice.operation); break;
+      case Choice::Kind::kRotate:
+      case Choice::Kind::kAffine: warp(choice.warp, choice.size); break;
+      case Choice::Kind::kErase: break;  // of finished values: Pipeline's
     }
   }
 }
@@ -87,7 +92,7 @@ Stage& Geometry::fresh() {
   const Stage& stage = stages_.back();
   const bool only_crops = size_of(stage.source) == stage.target && stage.visible == stage.frame &&
                           stage.edge == Edge::kConstant && !stage.mirrored && !stage.upside_down &&
-                          stage.operations == 0;
+                          stage.operations == 0 && stage.warp == 0;
   if (only_crops) {
     const Box source{stage.source.x + stage.frame.x, stage.source.y + stage.frame.y, stage.frame.width,
                      stage.frame.height};
@@ -150,6 +155,14 @@ void Geometry::operate(const Operation& operation) {
   if (stage.operations == 0) stage.first_operation = static_cast<std::uint32_t>(operations_.size());
   ++stage.operations;
   operations_.push_back(operation);
+}
+
+void Geometry::warp(const Warp& how, Size result) {
+  Stage& stage = fresh();
+  warps_.push_back(how);
+  stage.warp = static_cast<std::uint32_t>(warps_.size());
+  stage.target = result;
+  stage.frame = stage.visible = whole(result);
 }
 
 bool Geometry::may_narrow(const Stage& stage) const noexcept {

@@ -12,14 +12,16 @@
 
 namespace feedring {
 
-/// One pass: crop, resize, crop or pad, flip, then operations on the result. A stage that pads with its own pixels
+/// One pass: crop, resize or warp, crop or pad, flip, then operations on the result. A stage that pads with its own
+/// pixels
 /// (`edge`) resizes nothing.
 struct Stage {
   Box source{};   ///< the part of its input that is resized; inside the input
   Size target{};  ///< what `source` is resized to; its own size: nothing is resized
   Filter filter = Filter::kBilinear;
-  Box frame{};    ///< what the stage writes, in pixels of the target; may stick out of it
-  Box visible{};  ///< the part of the frame that shows pixels of the target; may be empty
+  std::uint32_t warp = 0;  ///< from 1, of those of the Geometry: how `source` becomes the target; 0: it is resized
+  Box frame{};             ///< what the stage writes, in pixels of the target; may stick out of it
+  Box visible{};           ///< the part of the frame that shows pixels of the target; may be empty
   Edge edge = Edge::kConstant;
   Colour fill{};                      ///< kConstant: the rest of the frame
   bool mirrored = false;              ///< the frame is written right to left
@@ -45,6 +47,8 @@ class Geometry {
   void flip();
   void flip_vertically();
   void operate(const Operation& operation);
+  /// The current image becomes one of `result` pixels.
+  void warp(const Warp& how, Size result);
 
   /// Works out what each stage needs and narrows those before it to that. A fault where a stage between would write
   /// more than `max_pixels` pixels. To be called once, after the last step.
@@ -54,6 +58,8 @@ class Geometry {
   [[nodiscard]] Size size() const noexcept { return {last().frame.width, last().frame.height}; }
   /// Never empty. The first one's input is the image.
   [[nodiscard]] const std::vector<Stage>& stages() const noexcept { return stages_; }
+  /// Precondition: stage.warp is not 0.
+  [[nodiscard]] const Warp& warp(const Stage& stage) const noexcept { return warps_[stage.warp - 1]; }
   [[nodiscard]] std::span<const Operation> operations(const Stage& stage) const noexcept {
     return {operations_.data() + stage.first_operation, stage.operations};
   }
@@ -70,6 +76,7 @@ class Geometry {
 
   std::vector<Stage> stages_;
   std::vector<Operation> operations_;
+  std::vector<Warp> warps_;
 };
 
 }  // namespace feedring

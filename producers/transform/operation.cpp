@@ -15,9 +15,11 @@ std::string_view name_of(Operation::Kind kind) noexcept {
     case Operation::Kind::kContrast: return "contrast";
     case Operation::Kind::kSaturation: return "saturation";
     case Operation::Kind::kHue: return "hue";
-    case Operation::Kind::kSharpness: break;
+    case Operation::Kind::kSharpness: return "sharpness";
+    case Operation::Kind::kBlur: return "blur";
+    case Operation::Kind::kErase: break;
   }
-  return "sharpness";
+  return "erase";
 }
 
 bool is_pointwise(Operation::Kind kind) noexcept {
@@ -25,14 +27,16 @@ bool is_pointwise(Operation::Kind kind) noexcept {
     case Operation::Kind::kAutoContrast:
     case Operation::Kind::kEqualize:
     case Operation::Kind::kContrast:  // the mean of all pixels
-    case Operation::Kind::kSharpness: return false;
+    case Operation::Kind::kSharpness:
+    case Operation::Kind::kBlur:
+    case Operation::Kind::kErase: return false;
     default: return true;
   }
 }
 
 bool ignores_flips(Operation::Kind kind) noexcept {
   // A sum of neighbours in float depends on their order.
-  return kind != Operation::Kind::kSharpness;
+  return kind != Operation::Kind::kSharpness && kind != Operation::Kind::kBlur && kind != Operation::Kind::kErase;
 }
 
 }  // namespace feedring

@@ -2,8 +2,11 @@
 // Changes of an image's pixels where they stand, with their parameters drawn. Values only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "producers/decode/image.hpp"
 
 namespace feedring {
 
@@ -21,11 +24,16 @@ struct Operation {
     kSaturation,
     kHue,
     kSharpness,
+    kBlur,
+    kErase,
   };
   Kind kind = Kind::kGrayscale;
   /// kSolarize: the lowest value that is inverted. kPosterize: how many bits of a value stay. kHue: the shift as a
   /// share of the circle, from -0.5 to 0.5. kBrightness, kContrast, kSaturation, kSharpness: the factor.
+  /// kBlur: the standard deviation, in pixels.
   double amount = 0.0;
+  Box box{};  ///< kBlur: the size of the window. kErase: the part of the image, which may be empty
+  std::array<std::uint8_t, 3> colour{};  ///< kErase: what it becomes
   bool operator==(const Operation&) const = default;
 };
 

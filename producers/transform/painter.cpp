@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/painter.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "producers/transform/blend.hpp"
@@ -24,6 +25,13 @@ int smoothed(const std::uint8_t* at, std::size_t row) noexcept {
   return sum >= 255.0F ? 255 : static_cast<int>(sum);
 }
 
+void erase(const RgbPixels& image, Box box, const std::array<std::uint8_t, 3>& colour) noexcept {
+  for (std::int32_t y = box.y; y < box.y + box.height; ++y) {
+    std::uint8_t* pixel = image.data + static_cast<std::size_t>(y) * image.stride + std::ptrdiff_t{box.x} * 3;
+    for (std::int32_t x = 0; x < box.width; ++x, pixel += 3) std::memcpy(pixel, colour.data(), 3);
+  }
+}
+
 }  // namespace
 
 void Painter::run(const Operation& operation, const RgbPixels& image) {
@@ -32,6 +40,9 @@ void Painter::run(const Operation& operation, const RgbPixels& image) {
     case Operation::Kind::kGrayscale: return make_gray(image);
     case Operation::Kind::kSaturation: return saturate(image, operation.amount);
     case Operation::Kind::kHue: return turn_hue(image, operation.amount);
+    case Operation::Kind::kBlur:
+      return blurrer_.run(image, {operation.box.width, operation.box.height}, operation.amount);
+    case Operation::Kind::kErase: return erase(image, operation.box, operation.colour);
     default: return sharpen(image, operation.amount);
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "producers/transform/blur.hpp"
 #include "producers/transform/tables.hpp"
 
 namespace feedring {
@@ -21,6 +22,7 @@ class Painter {
   const std::uint8_t* copy(const RgbPixels& image);
 
   std::vector<std::uint8_t> copy_;
+  Blurrer blurrer_;
 };
 
 }  // namespace feedring

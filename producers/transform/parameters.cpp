@@ -139,6 +139,15 @@ Edge Parameters::edge() const {
        (suggestion.empty() ? "; it is " + any_of_words(names) : suggestion));
 }
 
+Filter Parameters::warp_filter() const {
+  if (!has("interpolation")) return Filter::kNearest;
+  const Filter asked = filter();
+  if (asked != Filter::kNearest && asked != Filter::kBilinear && asked != Filter::kBicubic) {
+    fail("Pillow rotates with interpolation \"nearest\", \"bilinear\" or \"bicubic\" only");
+  }
+  return asked;
+}
+
 double Parameters::probability(double fallback) const {
   const double p = number("p", fallback);
   if (p < 0.0 || p > 1.0) fail("\"p\" must be a probability, from 0 to 1");

@@ -39,6 +39,8 @@ class Parameters {
   [[nodiscard]] Size size() const;
   /// "interpolation", bilinear by default; and "antialias", which must not be false.
   [[nodiscard]] Filter filter() const;
+  /// "interpolation" of a rotation: nearest by default, bilinear or bicubic.
+  [[nodiscard]] Filter warp_filter() const;
   /// "p".
   [[nodiscard]] double probability(double fallback) const;
   /// "padding": a whole number, [left and right, top and bottom] or [left, top, right, bottom].

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON -> the steps of a chain, each with its canonical form.
 #include <algorithm>
+#include <cmath>
 #include <feedring/error.hpp>
 
 #include "producers/config/suggest.hpp"
@@ -37,6 +38,12 @@ const std::vector<Kind>& kinds() {
       {"RandomAutocontrast", {"p"}, parse_random_autocontrast},
       {"RandomEqualize", {"p"}, parse_random_equalize},
       {"ColorJitter", {"brightness", "contrast", "saturation", "hue"}, parse_color_jitter},
+      {"GaussianBlur", {"kernel_size", "sigma"}, parse_gaussian_blur},
+      {"RandomErasing", {"p", "scale", "ratio", "value", "inplace"}, parse_random_erasing},
+      {"RandomRotation", {"degrees", "interpolation", "expand", "center", "fill"}, parse_random_rotation},
+      {"RandomAffine",
+       {"degrees", "translate", "scale", "shear", "interpolation", "fill", "center"},
+       parse_random_affine},
       {"Normalize", {"mean", "std"}, parse_normalize},
       {"ToDtype", {"dtype", "scale"}, parse_to_dtype}};
   return kinds;
@@ -64,6 +71,8 @@ class Walk {
     std::visit([&](const auto& each) { visit(each, at); }, step);
   }
   [[nodiscard]] std::optional<Size> size() const { return size_; }
+  /// The pixels have become floats.
+  [[nodiscard]] bool has_values() const { return values_; }
   [[nodiscard]] std::optional<Dtype> dtype() const { return said_ ? std::optional(dtype_) : std::nullopt; }
 
  private:
@@ -101,14 +110,30 @@ class Walk {
     size_->height += step.padding.top + step.padding.bottom;
     check_size(at, size_->width, size_->height);
   }
-  void visit(const RandomHorizontalFlip& /*step*/, const Parameters& /*at*/) {}
-  void visit(const RandomVerticalFlip& /*step*/, const Parameters& /*at*/) {}
+  void before_erasing(const Parameters& at) const {
+    if (erased_) at.fail("put it before the RandomErasing that writes finished values");
+  }
+  void visit(const RandomHorizontalFlip& /*step*/, const Parameters& at) { before_erasing(at); }
+  void visit(const RandomVerticalFlip& /*step*/, const Parameters& at) { before_erasing(at); }
+  void visit(const RandomErasing& step, const Parameters& at) {
+    erased_ = values_;
+    for (const double value : step.value) {
+      if (!values_ && (value != std::floor(value) || value < 0 || value > 255)) {
+        at.fail("before ToDtype \"value\" is of 8 bit pixels: whole numbers from 0 to 255");
+      }
+    }
+  }
+  void visit(const RandomRotation& step, const Parameters& at) {
+    pixels_only(at);
+    if (step.expand) size_.reset();  // each result has a size of its own
+  }
   // A step that changes colours where they stand.
   template <class Painting>
   void visit(const Painting& /*step*/, const Parameters& at) {
     pixels_only(at);
   }
   void visit(const Normalize& /*step*/, const Parameters& at) {
+    before_erasing(at);
     values_ = true;
     if (dtype_ == Dtype::kUint8) {
       at.fail(
@@ -116,6 +141,7 @@ class Walk {
     }
   }
   void visit(const ToDtype& step, const Parameters& at) {
+    before_erasing(at);
     if (step.dtype == Dtype::kUint8 && dtype_ != Dtype::kUint8) at.fail("floats cannot become uint8 again");
     values_ = values_ || step.dtype != Dtype::kUint8;
     said_ = true;
@@ -126,6 +152,7 @@ class Walk {
   Dtype dtype_ = Dtype::kUint8;
   bool said_ = false;
   bool values_ = false;  ///< the pixels have become floats
+  bool erased_ = false;  ///< some of them were written over since
 };
 
 }  // namespace
@@ -151,6 +178,7 @@ Chain Chain::parse(const nlohmann::json& transform) {
     }
     const Parameters parameters(each, place, name, found->parameters);
     Parsed parsed = found->parse(parameters);
+    if (auto* erasing = std::get_if<RandomErasing>(&parsed.step)) erasing->after_values = walk.has_values();
     walk.add(parsed.step, parameters);
     parsed.canonical["name"] = name;
     chain.steps_.push_back(parsed.step);

@@ -40,6 +40,19 @@ std::optional<std::array<double, 2>> jitter(const Parameters& from, std::string_
   return std::array{range[0], range[1]};
 }
 
+// A number for both ends, or [low, high].
+std::array<double, 2> span_of(const Parameters& from, std::string_view key, std::array<double, 2> fallback, double low,
+                              double high) {
+  if (!from.has(key)) return fallback;
+  std::vector<double> range = from.numbers(key);
+  if (range.size() == 1) range.push_back(range[0]);
+  if (range.size() != 2 || !(low <= range[0] && range[0] <= range[1] && range[1] <= high)) {
+    from.fail('"' + std::string(key) + "\" must be two numbers, the smaller first, such as [" +
+              json(fallback[0]).dump() + ", " + json(fallback[1]).dump() + ']');
+  }
+  return {range[0], range[1]};
+}
+
 }  // namespace
 
 Parsed parse_grayscale(const Parameters& from) {
@@ -91,6 +104,36 @@ Parsed parse_color_jitter(const Parameters& from) {
     canonical[kNames[i]] = range ? json::array({(*range)[0], (*range)[1]}) : json();
   }
   return {step, std::move(canonical)};
+}
+
+Parsed parse_gaussian_blur(const Parameters& from) {
+  std::vector<std::int32_t> window = from.integers("kernel_size", 1, kLargestSide);
+  if (window.size() == 1) window.push_back(window[0]);
+  if (window.size() != 2 || window[0] % 2 == 0 || window[1] % 2 == 0) {
+    from.fail("\"kernel_size\" must be an odd integer, or [across, down]");
+  }
+  GaussianBlur step;
+  step.window = {window[0], window[1]};
+  step.sigma = span_of(from, "sigma", step.sigma, 1e-3, 1e6);
+  return {step, {{"kernel_size", {window[0], window[1]}}, {"sigma", {step.sigma[0], step.sigma[1]}}}};
+}
+
+Parsed parse_random_erasing(const Parameters& from) {
+  RandomErasing step;
+  step.p = from.probability(step.p);
+  step.scale = span_of(from, "scale", step.scale, 0.0, 1.0);
+  step.ratio = span_of(from, "ratio", step.ratio, 1e-6, 1e6);
+  if (from.has("value")) {
+    const std::vector<double> values = from.numbers("value");
+    if (values.size() != 1 && values.size() != 3) from.fail("\"value\" must be a number or [red, green, blue]");
+    for (std::size_t c = 0; c < 3; ++c) step.value[c] = values[values.size() == 1 ? 0 : c];
+  }
+  (void)from.flag("inplace", false);  // the same pixels either way
+  return {step,
+          {{"p", step.p},
+           {"scale", {step.scale[0], step.scale[1]}},
+           {"ratio", {step.ratio[0], step.ratio[1]}},
+           {"value", {step.value[0], step.value[1], step.value[2]}}}};
 }
 
 }  // namespace feedring

@@ -32,6 +32,12 @@ Parsed parse_random_autocontrast(const Parameters& from);
 Parsed parse_random_equalize(const Parameters& from);
 Parsed parse_color_jitter(const Parameters& from);
 
+Parsed parse_gaussian_blur(const Parameters& from);
+Parsed parse_random_erasing(const Parameters& from);
+
+Parsed parse_random_rotation(const Parameters& from);
+Parsed parse_random_affine(const Parameters& from);
+
 Parsed parse_normalize(const Parameters& from);
 Parsed parse_to_dtype(const Parameters& from);
 

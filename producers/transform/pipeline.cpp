@@ -29,13 +29,14 @@ void fill_around(const Stage& stage, std::uint8_t* out, std::size_t stride) noex
 }  // namespace
 
 void Renderer::run(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride) {
-  draw(stage, input, out, stride);
+  draw(geometry, stage, input, out, stride);
   for (const Operation& operation : geometry.operations(stage)) {
     painter_.run(operation, {out, {stage.frame.width, stage.frame.height}, stride});
   }
 }
 
-void Renderer::draw(const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride) {
+void Renderer::draw(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out,
+                    std::size_t stride) {
   const Size source{stage.source.width, stage.source.height};
   const Box have{stage.need.x - stage.source.x, stage.need.y - stage.source.y, stage.need.width, stage.need.height};
   if (stage.edge != Edge::kConstant) {
@@ -45,6 +46,14 @@ void Renderer::draw(const Stage& stage, RgbView input, std::uint8_t* out, std::s
   if (stage.visible != stage.frame) fill_around(stage, out, stride);
   if (stage.visible.width <= 0) return;
   const Box shown = visible_in_output(stage);
+  if (stage.warp != 0) {
+    // All of the source is there, and perhaps more.
+    input.data -= have.y * static_cast<std::ptrdiff_t>(input.stride) + std::ptrdiff_t{have.x} * 3;
+    out += static_cast<std::size_t>(shown.y) * stride + static_cast<std::size_t>(shown.x) * 3;
+    input.size = source;
+    return warp(input, geometry.warp(stage), {stage.target, stage.visible, stage.mirrored, stage.upside_down}, out,
+                stride);
+  }
   const std::int32_t first = stage.upside_down ? shown.y + shown.height - 1 : shown.y;
   const auto step = static_cast<std::ptrdiff_t>(stride);
   resampler_.run(input, have, source, stage.target, stage.visible, stage.filter, stage.mirrored,
@@ -94,6 +103,9 @@ Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw&
   if (finish_.is_plain()) return render(bytes, info, decoder, turned, out);
   if (Fault fault = render(bytes, info, decoder, turned, pixels_.data())) return fault;
   finish_.run(pixels_.data(), out);
+  for (const Choice& choice : choices_) {
+    if (choice.kind == Choice::Kind::kErase && choice.applied) finish_.erase(choice.box, choice.values, out);
+  }
   return std::nullopt;
 }
 

@@ -31,7 +31,7 @@ class Renderer {
 
  private:
   void run(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
-  void draw(const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
+  void draw(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
 
   Resampler resampler_;
   EdgeReader edges_;

@@ -88,6 +88,38 @@ struct ColorJitter {
   std::array<std::optional<std::array<double, 2>>, 4> ranges{};
 };
 
+struct GaussianBlur {
+  Size window{};
+  std::array<double, 2> sigma{0.1, 2.0};
+};
+
+struct RandomErasing {
+  double p = 0.5;
+  std::array<double, 2> scale{0.02, 0.33};
+  std::array<double, 2> ratio{0.3, 3.3};
+  std::array<double, 3> value{};
+  bool after_values = false;  ///< it stands behind ToDtype: what it writes are finished values
+};
+
+struct RandomRotation {
+  std::array<double, 2> degrees{};
+  Filter filter = Filter::kNearest;
+  bool expand = false;
+  std::optional<std::array<double, 2>> center{};
+  Colour fill{};
+};
+
+struct RandomAffine {
+  std::array<double, 2> degrees{};
+  std::optional<std::array<double, 2>> translate{};  ///< the most, as shares of width and height
+  std::optional<std::array<double, 2>> scale{};
+  std::optional<std::array<double, 2>> shear_x{};
+  std::optional<std::array<double, 2>> shear_y{};
+  Filter filter = Filter::kNearest;
+  Colour fill{};
+  std::optional<std::array<double, 2>> center{};
+};
+
 struct Normalize {
   std::array<double, 3> mean{};
   std::array<double, 3> std{};
@@ -99,6 +131,13 @@ struct ToDtype {
 };
 
 using Step = std::variant<Resize, CenterCrop, RandomResizedCrop, Pad, RandomCrop, RandomHorizontalFlip,
-                          RandomVerticalFlip, Grayscale, RandomOperation, ColorJitter, Normalize, ToDtype>;
+                          RandomVerticalFlip, Grayscale, RandomOperation, ColorJitter, GaussianBlur, RandomErasing,
+                          RandomRotation, RandomAffine, Normalize, ToDtype>;
+
+/// It is a RandomErasing of finished values.
+[[nodiscard]] inline bool writes_values(const Step& step) noexcept {
+  const auto* erasing = std::get_if<RandomErasing>(&step);
+  return erasing != nullptr && erasing->after_values;
+}
 
 }  // namespace feedring

@@ -22,7 +22,7 @@ struct RgbPixels {
 using Table = std::array<std::uint8_t, 256>;
 using Tables = std::array<Table, 3>;  ///< red, green, blue
 
-/// nullopt for an operation that is no table: grayscale, saturation, hue, sharpness. Some look at all pixels first.
+/// nullopt for an operation that is no table, such as saturation. Some look at all pixels first.
 [[nodiscard]] std::optional<Tables> tables_of(const Operation& operation, const RgbPixels& image);
 
 void replace(const RgbPixels& image, const Tables& tables) noexcept;

@@ -154,8 +154,12 @@ transform = [
   { name = "RandomPosterize", bits = 4 },
   { name = "RandomAdjustSharpness", sharpness_factor = 1.5 },
   { name = "RandomEqualize" },
+  { name = "GaussianBlur", kernel_size = [3, 5], sigma = 0.5 },
+  { name = "RandomRotation", degrees = [-5, 30], interpolation = "bilinear", center = [1, 2], fill = 3 },
+  { name = "RandomAffine", degrees = 10, translate = [0.1, 0.2], scale = [0.5, 2], shear = [-5, 5, 0, 1] },
   { name = "ToDtype", dtype = "float32", scale = true },
   { name = "Normalize", mean = [0.4, 0.5, 0.6], std = [0.2, 0.2, 0.2] },
+  { name = "RandomErasing", p = 0.3, value = [0.1, 0, -1] },
 ]
 [feed.val]
 data = "more"

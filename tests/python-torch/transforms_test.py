@@ -116,6 +116,39 @@ def test_colours_arrive_as_torchvision_makes_them(photos, tv):
 
 
 @both
+def test_warps_and_erasing_are_read_with_all_their_parameters(tv):
+    bicubic = v1.InterpolationMode.BICUBIC
+    assert describe(tv.Compose([
+        tv.RandomRotation((3, 30), interpolation=bicubic, expand=True, center=(1, 2), fill=(1, 2, 3)),
+        tv.RandomAffine(5, translate=(0.1, 0.2), scale=(0.5, 2), shear=7, fill=9),
+        tv.GaussianBlur((5, 7), sigma=0.5), tv.RandomErasing(0.3, value=(1, 2, 3))])) == [
+        {"name": "RandomRotation", "degrees": [3, 30], "expand": True, "center": [1, 2], "interpolation": "bicubic",
+         "fill": [1, 2, 3]},
+        {"name": "RandomAffine", "degrees": [-5, 5], "translate": [0.1, 0.2], "scale": [0.5, 2],
+         "shear": [-7, 7], "interpolation": "nearest", "fill": 9},
+        {"name": "GaussianBlur", "kernel_size": [5, 7], "sigma": [0.5, 0.5]},
+        {"name": "RandomErasing", "p": 0.3, "scale": [0.02, 0.33], "ratio": [0.3, 3.3], "value": [1, 2, 3]}]
+    with pytest.raises(feedring.UsageError, match="random values"):
+        describe(tv.RandomErasing(value="random"))
+
+
+@both
+def test_warps_arrive_as_torchvision_makes_them(photos, tv):
+    for steps in ([tv.RandomRotation((33, 33), fill=7)],
+                  [tv.RandomRotation((-70, -70), interpolation=v1.InterpolationMode.BILINEAR)]):
+        transform = tv.Compose([tv.CenterCrop(32), *steps, tv.PILToTensor()])
+        assert difference(photos, transform) == 0, steps
+
+
+@both
+def test_a_blur_differs_by_a_rounding_at_most(photos, tv):
+    transform = tv.Compose([tv.CenterCrop(32), tv.GaussianBlur(9, sigma=(1.3, 1.3)), tv.PILToTensor()])
+    ours, theirs = arrived(photos, transform).int(), expected(photos, transform).int()
+    assert (ours - theirs).abs().max() <= 1
+    assert (ours != theirs).float().mean() < 0.002
+
+
+@both
 def test_random_ones_run(photos, tv):
     images = arrived(photos, tv.Compose([tv.RandomCrop(16, padding=2), tv.RandomHorizontalFlip(p=1.0)]))
     assert images.shape == (3, 3, 16, 16)

@@ -2,7 +2,7 @@
 """What Pillow makes of the cases of paint_test.cpp.
 
 Reads DIR/cases.json, a list of {"image", "width", "height", "operation", "amount"}: a file of interleaved RGB and what to
-do to it, by the name that feedring gives it. Writes the pixels of all results to DIR/out, one after the other. Each
+do to it, by the name that feedring gives it; of "rotate" and "transform" the amount is a list of arguments. Writes the pixels of all results to DIR/out, one after the other. Each
 operation is the call that torchvision's function for Pillow images makes. Exits with 77 where Pillow is missing.
 """
 import json
@@ -33,6 +33,10 @@ OPERATIONS = {
     "contrast": lambda image, factor: ImageEnhance.Contrast(image).enhance(factor),
     "saturation": lambda image, factor: ImageEnhance.Color(image).enhance(factor),
     "hue": hue,
+    "rotate": lambda image, how: image.rotate(how[0], getattr(Image.Resampling, how[1].upper()), how[2], how[3],
+                                              fillcolor=(9, 8, 7)),
+    "transform": lambda image, how: image.transform(how[0], Image.Transform.AFFINE, how[1],
+                                                    getattr(Image.Resampling, how[2].upper()), fillcolor=(9, 8, 7)),
     "sharpness": lambda image, factor: ImageEnhance.Sharpness(image).enhance(factor),
 }
 

@@ -152,12 +152,59 @@ TEST(TransformColorJitter, DrawsEveryOrderAndEveryFactorOfItsRange) {
   EXPECT_GT(highest, 1.39);
 }
 
+TEST(TransformErasing, DrawsAPartOfItsAreaAndItsRatioWithinTheImage) {
+  const RandomErasing step{.p = 0.5, .value = {7, 8, 9}};
+  int erased = 0;
+  constexpr int kTimes = 4000;
+  for (std::uint64_t i = 0; i < kTimes; ++i) {
+    const Choice choice = chosen(step, {300, 200}, i)[0];
+    EXPECT_EQ(choice.operation.colour, (Colour{7, 8, 9}));
+    if (!choice.applied) continue;
+    ++erased;
+    const Box box = choice.operation.box;
+    EXPECT_TRUE(box.x >= 0 && box.y >= 0 && box.x + box.width <= 300 && box.y + box.height <= 200);
+    const double share = box.width * box.height / 60000.0;
+    const double ratio = static_cast<double>(box.height) / box.width;  // torchvision's: height over width
+    EXPECT_TRUE(share > 0.018 && share < 0.34) << share;
+    EXPECT_TRUE(ratio > 0.28 && ratio < 3.5) << ratio;
+  }
+  EXPECT_NEAR(erased, kTimes / 2, 5 * std::sqrt(kTimes * 0.25));
+}
+
+TEST(TransformAffine, DrawsWithinItsRangesAndWholePixelsOfShift) {
+  const RandomAffine step{.degrees = {-10, 20},
+                          .translate = std::array{0.1, 0.5},
+                          .scale = std::array{0.5, 2.0},
+                          .shear_x = std::array{-5.0, 5.0}};
+  double most_left = 0;
+  double most_down = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const AffineMap map = chosen(step, {300, 200}, i)[0].affine;
+    EXPECT_TRUE(map.angle >= -10 && map.angle < 20);
+    EXPECT_TRUE(map.scale >= 0.5 && map.scale < 2.0);
+    EXPECT_TRUE(std::abs(map.shear[0]) <= 5.0 && map.shear[1] == 0.0);
+    EXPECT_EQ(map.translate[0], std::floor(map.translate[0]));
+    most_left = std::min(most_left, map.translate[0]);
+    most_down = std::max(most_down, map.translate[1]);
+  }
+  EXPECT_EQ(most_left, -30);
+  EXPECT_EQ(most_down, 100);
+}
+
 TEST(TransformColours, AreListedAsTheyWereDrawn) {
   Choices choices = chosen(RandomOperation{{Operation::Kind::kSolarize, 128.0}, 1.0}, {4, 4});
   choices.push_back(chosen(RandomOperation{{Operation::Kind::kGrayscale}, 0.0}, {4, 4})[0]);
   choices.push_back(chosen(ColorJitter{{std::array{1.25, 1.25}}}, {4, 4})[0]);
   choices.push_back(chosen(Grayscale{}, {4, 4})[0]);
   EXPECT_EQ(to_json(choices).dump(), R"([{"solarize":true},{"grayscale":false},{"brightness":1.25}])");
+  choices = chosen(GaussianBlur{{3, 3}, {0.5, 0.5}}, {4, 4});
+  choices.push_back(chosen(RandomErasing{.p = 0.0}, {4, 4})[0]);
+  choices.push_back(chosen(RandomErasing{.p = 0.0, .after_values = true}, {4, 4})[0]);
+  choices.push_back(chosen(RandomRotation{.degrees = {90, 90}}, {4, 4})[0]);
+  choices.push_back(chosen(RandomAffine{.degrees = {30, 30}, .scale = std::array{2.0, 2.0}}, {4, 4})[0]);
+  EXPECT_EQ(to_json(choices).dump(),
+            R"([{"blur":0.5},{"erase":null},{"erase":null},{"rotate":90.0},)"
+            R"({"affine":{"angle":30.0,"scale":2.0,"shear":[0.0,0.0],"translate":[0.0,0.0]}}])");
 }
 
 TEST(TransformPad, GrowsTheImageOnAllSides) {

@@ -107,7 +107,7 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
     geometry.start(image.size);
     std::string steps = std::to_string(image.size.width) + "x" + std::to_string(image.size.height);
     for (int step = between(1, 6); step > 0; --step) {
-      switch (between(0, 5)) {
+      switch (between(0, 6)) {
         case 0:
         case 1: {  // inside, or anywhere, also beside the image
           Box box{between(0, current.size.width - 1), between(0, current.size.height - 1), 0, 0};
@@ -142,7 +142,19 @@ TEST(TransformGeometry, GivesWhatOneStepAfterTheOtherGives) {
           steps += " " + std::string(name_of(operation.kind));
           break;
         }
-        case 4:
+        case 4: {
+          const Size target{between(1, 40), between(1, 40)};
+          const Warp how{{0.8, 0.3, 1.25, -0.4, 0.9, 6.5}, static_cast<Filter>(2 * between(0, 2)), {1, 2, 3}};
+          geometry.warp(how, target);
+          Image result = blank(target);
+          warp({current.rgb.data(), current.size, static_cast<std::size_t>(current.size.width) * 3}, how,
+               {target, {0, 0, target.width, target.height}}, result.rgb.data(),
+               static_cast<std::size_t>(target.width) * 3);
+          current = result;
+          steps += " warp";
+          break;
+        }
+        case 5:
           geometry.flip();
           current = flipped(current, false);
           steps += " flip";

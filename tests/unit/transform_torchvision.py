@@ -74,6 +74,21 @@ def apply(image, step, choices):
         return F.horizontal_flip(image) if choices.pop(0)["flip"] else image
     if name == "RandomVerticalFlip":
         return F.vertical_flip(image) if choices.pop(0)["vertical_flip"] else image
+    if name == "GaussianBlur":
+        return F.gaussian_blur(image, pair(step["kernel_size"]), [choices.pop(0)["blur"]] * 2)
+    if name == "RandomErasing":
+        part = choices.pop(0)["erase"]
+        if part is None:
+            return image
+        value = step.get("value", 0)
+        value = torch.tensor(value if isinstance(value, list) else [value], dtype=torch.float32)[:, None, None]
+        return F.erase(image, part["y"], part["x"], part["height"], part["width"], value)
+    if name == "RandomRotation":
+        return F.rotate(image, choices.pop(0)["rotate"], v2.InterpolationMode(step.get("interpolation", "nearest")),
+                        step.get("expand", False), step.get("center"), step.get("fill", 0))
+    if name == "RandomAffine":
+        return F.affine(image, **choices.pop(0)["affine"], fill=step.get("fill", 0), center=step.get("center"),
+                        interpolation=v2.InterpolationMode(step.get("interpolation", "nearest")))
     if name == "ColorJitter":
         for _ in [key for key in ("brightness", "contrast", "saturation", "hue") if step.get(key)]:
             (drawn, amount), = choices.pop(0).items()

@@ -50,6 +50,10 @@ std::string made(const Chain& chain, const Choices& choices, Layout layout, Size
     std::copy_n(plain.begin(), out.size(), out.begin());
   } else {
     finish.run(plain.data(), reinterpret_cast<std::uint8_t*>(out.data()));
+    for (const Choice& choice : choices) {
+      if (choice.kind != Choice::Kind::kErase || !choice.applied) continue;
+      finish.erase(choice.box, choice.values, reinterpret_cast<std::uint8_t*>(out.data()));
+    }
   }
   return out;
 }
@@ -84,6 +88,20 @@ TEST(TransformTorchvision, WholeChainsGiveTheSameBytes) {
           {"name": "RandomAdjustSharpness", "sharpness_factor": 2, "p": 0.7}, {"name": "RandomHorizontalFlip"},
           {"name": "RandomCrop", "size": 40}, {"name": "RandomPosterize", "bits": 3}, {"name": "RandomInvert"},
           {"name": "Grayscale", "num_output_channels": 3}])",
+      R"([{"name": "Resize", "size": 80}, {"name": "RandomRotation", "degrees": 180, "fill": [9, 8, 7]},
+          {"name": "RandomCrop", "size": 64, "pad_if_needed": true}, {"name": "RandomHorizontalFlip"},
+          {"name": "RandomAffine", "degrees": [-30, 70], "translate": [0.1, 0.3], "scale": [0.7, 1.3],
+           "shear": [-10, 10, -20, 5], "interpolation": "bilinear", "fill": 77},
+          {"name": "RandomErasing", "value": [1, 2, 3], "p": 0.8}, {"name": "RandomVerticalFlip"}])",
+      R"([{"name": "CenterCrop", "size": [50, 60]}, {"name": "ToDtype", "dtype": "float32", "scale": true},
+          {"name": "Normalize", "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
+          {"name": "RandomErasing", "p": 1, "value": [0.1, -0.7, 2]}, {"name": "RandomErasing", "p": 1}])",
+      R"([{"name": "CenterCrop", "size": [50, 60]}, {"name": "ToDtype", "dtype": "bfloat16", "scale": true},
+          {"name": "RandomErasing", "p": 0.9, "value": 0.3}])",
+      R"([{"name": "RandomRotation", "degrees": [-90, 45], "expand": true, "interpolation": "bicubic"},
+          {"name": "RandomAffine", "degrees": 0, "shear": 20, "center": [3, 4]}, {"name": "CenterCrop", "size": 90},
+          {"name": "RandomRotation", "degrees": [90, 90]}, {"name": "RandomErasing", "p": 1},
+          {"name": "RandomRotation", "degrees": 10, "center": [0, 10.5], "interpolation": "bilinear"}])",
       R"([{"name": "CenterCrop", "size": 30}, {"name": "ToDtype", "dtype": "float32", "scale": true},
           {"name": "Normalize", "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}])",
       R"([{"name": "CenterCrop", "size": 30}, {"name": "ToDtype", "dtype": "float16", "scale": true},

@@ -139,6 +139,32 @@ class _Walk:
     def _Grayscale(self, each: object) -> None:
         self.steps.append({"name": "Grayscale", "num_output_channels": int(each.num_output_channels)})
 
+    def _GaussianBlur(self, each: object) -> None:
+        self.steps.append({"name": "GaussianBlur", "kernel_size": [int(side) for side in each.kernel_size],
+                           "sigma": [float(value) for value in each.sigma]})
+
+    def _RandomErasing(self, each: object) -> None:
+        if each.value is None or each.value == "random":
+            self.refuse(each, "writes random values; producers write a number, or three")
+        value = each.value if isinstance(each.value, (int, float)) else [float(part) for part in each.value]
+        self.steps.append({"name": "RandomErasing", "p": float(each.p), "scale": [float(part) for part in each.scale],
+                           "ratio": [float(part) for part in each.ratio], "value": value})
+
+    def _RandomRotation(self, each: object) -> None:
+        self.steps.append(self.warping(each, {"degrees": list(each.degrees), "expand": bool(each.expand)}))
+
+    def _RandomAffine(self, each: object) -> None:
+        ranges = {key: getattr(each, key) for key in ("translate", "scale", "shear")}
+        self.steps.append(self.warping(each, {"degrees": list(each.degrees),
+                                              **{key: list(drawn) for key, drawn in ranges.items() if drawn is not None}}))
+
+    def warping(self, each: object, step: dict) -> dict:
+        if each.center is not None:
+            step["center"] = list(each.center)
+        interpolation = each.interpolation
+        return {"name": type(each).__name__, **step, "interpolation": str(getattr(interpolation, "value", interpolation)),
+                **self.filling(each)}
+
     def _ColorJitter(self, each: object) -> None:
         ranges = {key: getattr(each, key) for key in ("brightness", "contrast", "saturation", "hue")}
         self.steps.append({"name": "ColorJitter", **{key: [float(value) for value in drawn]
