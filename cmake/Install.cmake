@@ -29,6 +29,14 @@ if(TARGET feedring_consumer)
   install(FILES ${PROJECT_BINARY_DIR}/feedringConfig.cmake ${PROJECT_BINARY_DIR}/feedringConfigVersion.cmake
     ${CMAKE_CURRENT_LIST_DIR}/FindLibTorch.cmake DESTINATION ${feedring_package_dir})
 endif()
+if(TARGET feedring_producer)
+  set_target_properties(feedring_producer PROPERTIES EXPORT_NAME producer)
+  install(TARGETS feedring_producer EXPORT feedring_producer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(EXPORT feedring_producer NAMESPACE feedring:: FILE feedringProducerTargets.cmake
+    DESTINATION ${feedring_package_dir})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/producers/include/feedring DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 if(TARGET feedring_torch)
   # A set of its own: it can be used only where LibTorch is, the consumer everywhere.
   set_target_properties(feedring_torch PROPERTIES EXPORT_NAME torch)

@@ -65,7 +65,7 @@ class Bench {
     supervise.address = address_;
     supervise.producers = options_.producers;
     supervise.ranks = options_.ranks;
-    supervise.producer_program = libexec_program("feedring-producer");
+    supervise.producer_command = producer_command(options_.config);
     supervisor_ = std::make_unique<Supervisor>(io_, std::move(supervise), std::move(listener));
     const Signals signals(
         io_, [this](int number, bool) { interrupted(number); }, [this](pid_t pid) { return owns(pid); });

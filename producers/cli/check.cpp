@@ -234,6 +234,7 @@ int check(const Options& options) {
   std::error_code error;
   if (!options.feed.config.empty() || path.empty()) {
     const ChosenFeed chosen = resolve_feed(options.feed);
+    demand_files(chosen.spec());
     check_data(options, chosen.spec(), report);
   } else if (!fs::exists(path, error)) {
     throw Error(ErrorKind::kData, path + ": no such file or folder");

@@ -48,8 +48,17 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
   return chosen;
 }
 
+void demand_files(const FeedSpec& spec) {
+  if (!spec.own) return;
+  throw Error(ErrorKind::kUsage,
+              "feed \"" + spec.name +
+                  "\" has no files: the pool's producer program makes its samples; `feedring plan` and "
+                  "`feedring bench` work on it");
+}
+
 Scan scan_feed(const ChosenFeed& chosen) {
   const FeedSpec& spec = chosen.spec();
+  demand_files(spec);
   std::vector<std::string> classes;
   if (spec.classes_from) {
     const auto other = std::find_if(chosen.config.feeds.begin(), chosen.config.feeds.end(),

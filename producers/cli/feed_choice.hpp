@@ -34,6 +34,9 @@ struct ChosenFeed {
 /// or its first one. Without either, FEEDRING_CONFIG names the file. Throws Error(kUsage).
 [[nodiscard]] ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size = 224);
 
+/// Throws Error(kUsage) for a feed whose samples are in no files.
+void demand_files(const FeedSpec& spec);
+
 /// Scans the feed's data, and first that of the feed whose class numbers it takes. Warnings go to the log. Throws
 /// Error.
 [[nodiscard]] Scan scan_feed(const ChosenFeed& chosen);

@@ -17,4 +17,9 @@ std::filesystem::path libexec_program(const std::string& name) {
   return program;
 }
 
+std::vector<std::string> producer_command(const Config& config) {
+  if (!config.pool.producer.empty()) return config.pool.producer;
+  return {libexec_program("feedring-producer").string()};
+}
+
 }  // namespace feedring::cli

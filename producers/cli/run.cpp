@@ -109,7 +109,7 @@ SupervisorOptions supervisor_options(const Config& config, const PoolOverrides& 
   options.address = std::move(address);
   options.producers = producers_of(config, overrides);
   options.ranks = overrides.ranks ? overrides.ranks : config.pool.ranks;
-  options.producer_program = libexec_program("feedring-producer");
+  options.producer_command = producer_command(config);
   return options;
 }
 

@@ -27,6 +27,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"item_deadline_s", spec.item_deadline_s},
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
+  if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
   if (spec.background) json["background"] = *spec.background;
   if (spec.episodes) {
@@ -40,6 +41,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
   try {
     FeedSpec spec;
     spec.name = json.at("name").get<std::string>();
+    if (json.contains("own")) spec.own = own_spec_from_json(json.at("own"));
     const std::optional<std::string> data = get_bytes(json, "data");
     if (!data) throw Error(ErrorKind::kInternal, "the feed's description holds no path of its data");
     spec.data = *data;

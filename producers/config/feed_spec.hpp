@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <feedring/producer.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,9 +26,17 @@ enum class FinishBy : std::uint8_t { kProducer, kDevice };
 /// Whose order, names and element types the tensors of an episode have (docs/episodes.md).
 enum class EpisodeLayout : std::uint8_t { kFeedring, kTorchmeta, kLearn2learn, kEasyfsl };
 
+/// Samples that the pool's producer program makes, by a Filler (<feedring/producer.hpp>).
+struct OwnSpec {
+  std::uint64_t samples = 0;
+  std::vector<OwnTensor> tensors;
+  nlohmann::json options = nlohmann::json::object();  ///< handed on as it stands
+  std::optional<std::filesystem::path> attachment;    ///< absolute; its bytes are handed on
+};
+
 struct FeedSpec {
   std::string name;
-  std::filesystem::path data;     ///< absolute
+  std::filesystem::path data;     ///< absolute; empty for own samples
   std::uint32_t batch_size = 64;  ///< per rank: samples, or episodes
   std::uint32_t slots = 4;        ///< per ring
   std::uint64_t seed = 0;         ///< documented constant, so that two runs without a seed are equal
@@ -51,6 +60,7 @@ struct FeedSpec {
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
   std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples
   EpisodeLayout episode_layout = EpisodeLayout::kFeedring;
+  std::optional<OwnSpec> own;  ///< the feed has no data: its samples are made by the pool's own producer program
 };
 
 struct PoolSpec {
@@ -58,6 +68,7 @@ struct PoolSpec {
   std::optional<std::uint32_t> ranks;             ///< local ranks; default: asked at the first attach
   std::optional<std::uint64_t> memory_limit;      ///< bytes
   std::optional<std::filesystem::path> failures;  ///< JSON lines, one per failed sample
+  std::vector<std::string> producer;              ///< program and arguments of own producers; empty: feedring's
 };
 
 struct Config {
@@ -74,6 +85,8 @@ Config load_config(const std::filesystem::path& file);
 /// The supervisor hands a feed's spec to its producers as JSON; both ends use these.
 nlohmann::json to_json(const FeedSpec& spec);
 FeedSpec feed_spec_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const OwnSpec& spec);
+OwnSpec own_spec_from_json(const nlohmann::json& json);
 /// Of spec.list, JSON says the file and its digest; what it holds travels beside.
 nlohmann::json to_json(const EpisodeSpec& spec);
 EpisodeSpec episode_spec_from_json(const nlohmann::json& json);

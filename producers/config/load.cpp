@@ -9,6 +9,8 @@
 #include "producers/config/byte_size.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/load_episodes.hpp"
+#include "producers/config/load_own.hpp"
+#include "producers/config/toml_json.hpp"
 #include "producers/config/toml_table.hpp"
 #include "runtime/contract.hpp"
 
@@ -34,26 +36,6 @@ std::string read_file(const std::filesystem::path& file) {
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kLargestFile) fail("it is larger than 4 MiB");
   return text;
-}
-
-// Transforms go on as JSON, value by value; what they mean is known to producers/transform alone.
-nlohmann::json to_json_value(const toml::node& node, const std::string& file) {
-  if (const auto* table = node.as_table()) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = to_json_value(value, file);
-    return object;
-  }
-  if (const auto* array = node.as_array()) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const toml::node& value : *array) list.push_back(to_json_value(value, file));
-    return list;
-  }
-  if (node.is_string()) return node.ref<std::string>();
-  if (node.is_integer()) return node.ref<std::int64_t>();
-  if (node.is_boolean()) return node.ref<bool>();
-  if (node.is_floating_point() && std::isfinite(node.ref<double>())) return node.ref<double>();
-  fail_at(file, node.source(),
-          "a transform's parameters are finite numbers, strings, booleans, lists and tables, not " + described(node));
 }
 
 void read_transforms(TomlTable& table, nlohmann::json& transforms, const std::string& file) {
@@ -118,7 +100,9 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
     if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already
   }
   read_episode_layout(table, source, feed, file);
+  feed.own = read_own(table, source, feed.name, folder, file);
   table.refuse_unknown_keys();
+  if (feed.own) return feed;
   if (data == nullptr) {
     fail_at(file, source.source(), "[feed." + feed.name + "] has no data: add data = \"path/to/images\"");
   }
@@ -198,6 +182,7 @@ PoolSpec read_pool(const toml::node& node, const std::filesystem::path& folder, 
   if (const std::string* failures = table.text("failures", "a path, relative to this file")) {
     pool.failures = (folder / *failures).lexically_normal();
   }
+  read_producer(table, folder, pool.producer);
   table.refuse_unknown_keys();
   return pool;
 }
@@ -227,6 +212,7 @@ Config load_config(const std::filesystem::path& file) {
     throw Error(ErrorKind::kUsage,
                 name + ": no feed is described: add a table [feed.train] with data = \"path/to/images\"");
   }
+  demand_producer(config, name);
   return config;
 }
 

@@ -25,6 +25,11 @@ using dataset::SampleRecord;
   throw Error(ErrorKind::kInternal, "the data set index in shared memory contradicts itself");
 }
 
+void demand(std::uint64_t number, std::uint64_t count) {
+  if (number < count) return;
+  throw Error(ErrorKind::kInternal, fmt::format("number {} is asked of a data set index that has {}", number, count));
+}
+
 /// Whether `count` records of `size` bytes from `at` on lie within `total` bytes.
 bool fits(std::uint64_t at, std::uint64_t count, std::uint64_t size, std::uint64_t total) noexcept {
   return at <= total && count <= (total - at) / size;
@@ -50,11 +55,15 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
     refuse(fmt::format("it has version {}, this program reads {}: all parts must come from one build", header.version,
                        dataset::kIndexVersion));
   }
-  if (header.total_bytes != total || !fits(header.samples_at, header.samples, sizeof(SampleRecord), total) ||
+  if (header.nameless > 1) refuse("it says neither that samples have files nor that they have none");
+  const std::uint64_t records = header.nameless == 1 ? 0 : header.samples;
+  if (header.total_bytes != total || !fits(header.samples_at, records, sizeof(SampleRecord), total) ||
       !fits(header.classes_at, header.classes, sizeof(ClassRecord), total) ||
-      !fits(header.text_at, header.text_bytes, 1, total)) {
+      !fits(header.text_at, header.text_bytes, 1, total) ||
+      !fits(header.attachment_at, header.attachment_bytes, 1, total)) {
     refuse("its parts do not lie within it");
   }
+  nameless_ = header.nameless == 1;
   samples_ = header.samples;
   samples_at_ = header.samples_at;
   classes_ = header.classes;
@@ -63,15 +72,14 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
   text_bytes_ = header.text_bytes;
   root_length_ = header.root_length;
   digest_ = dataset::hex(header.digest);
+  attachment_ = {mapping_.data() + header.attachment_at, header.attachment_bytes};
   // Best effort: otherwise each page is a fault in the middle of the first epoch.
   (void)mapping_.populate(0, mapping_.size());
 }
 
 template <class Record>
 Record Index::record(std::uint64_t at, std::uint64_t number, std::uint64_t count) const {
-  if (number >= count) {
-    throw Error(ErrorKind::kInternal, fmt::format("number {} is asked of a data set index that has {}", number, count));
-  }
+  demand(number, count);
   Record copy;
   std::memcpy(&copy, mapping_.data() + at + number * sizeof(Record), sizeof copy);
   return copy;
@@ -84,17 +92,25 @@ std::string_view Index::text(std::uint64_t begin, std::uint64_t length) const {
   return {text, length};
 }
 
+SampleRecord Index::sample(std::uint64_t number) const {
+  if (!nameless_) return record<SampleRecord>(samples_at_, number, samples_);
+  demand(number, samples_);
+  return {.path_begin = root_length_, .bytes = 0, .path_length = 0, .label = 0};  // the NUL behind the root
+}
+
 std::string_view Index::path(std::uint64_t sample) const {
-  const auto entry = record<SampleRecord>(samples_at_, sample, samples_);
+  const auto entry = this->sample(sample);
   return text(entry.path_begin, entry.path_length);
 }
 
-std::uint64_t Index::bytes(std::uint64_t sample) const {
-  return record<SampleRecord>(samples_at_, sample, samples_).bytes;
+std::string Index::called(std::uint64_t sample) const {
+  return nameless_ ? fmt::format("sample {}", sample) : std::string(path(sample));
 }
 
+std::uint64_t Index::bytes(std::uint64_t sample) const { return this->sample(sample).bytes; }
+
 std::uint32_t Index::label(std::uint64_t sample) const {
-  const std::uint32_t label = record<SampleRecord>(samples_at_, sample, samples_).label;
+  const std::uint32_t label = this->sample(sample).label;
   if (label >= classes_) damaged();
   return label;
 }

@@ -3,7 +3,9 @@
 // everybody who needs a path, a label or a class. Attaching costs the same at any size: nothing is copied or parsed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +15,22 @@
 
 namespace feedring {
 
+namespace dataset {
+struct SampleRecord;
+}
+
 /// What build_index will need, in bytes. A memfd does not fail when memory is short, it brings the out-of-memory
 /// killer: whoever builds one compares this with what is free first.
 [[nodiscard]] std::uint64_t index_bytes(const Scan& scan) noexcept;
 
 /// Writes the index of `scan` into a new memfd and seals size and content. Throws Error(kInternal).
 [[nodiscard]] UniqueFd build_index(const Scan& scan);
+
+/// The same for `samples` that have no files, all of one class without a name. `identity` says what they are: it makes
+/// the digest. Costs the same for any number of them. `attachment`: bytes for whoever makes them, no part of the
+/// digest.
+[[nodiscard]] UniqueFd build_nameless_index(std::uint64_t samples, std::string_view identity,
+                                            std::string_view attachment = "");
 
 /// Sample or class numbers [begin, end).
 struct Range {
@@ -37,8 +49,13 @@ class Index {
   static Index attach(int fd);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
+  /// Samples have no files: path() is empty, bytes() and label() are 0.
+  [[nodiscard]] bool nameless() const noexcept { return nameless_; }
+  [[nodiscard]] std::span<const std::byte> attachment() const noexcept { return attachment_; }
   /// Relative to root(); path(i).data() ends in a NUL, as a system call wants it. Lives as long as the Index.
   [[nodiscard]] std::string_view path(std::uint64_t sample) const;
+  /// How messages call the sample: its path, or `sample 17`.
+  [[nodiscard]] std::string called(std::uint64_t sample) const;
   /// The size of the sample's file when the data was scanned.
   [[nodiscard]] std::uint64_t bytes(std::uint64_t sample) const;
   [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
@@ -59,11 +76,13 @@ class Index {
  private:
   explicit Index(Mapping mapping);
 
+  [[nodiscard]] dataset::SampleRecord sample(std::uint64_t number) const;
   template <class Record>
   [[nodiscard]] Record record(std::uint64_t at, std::uint64_t number, std::uint64_t count) const;
   [[nodiscard]] std::string_view text(std::uint64_t begin, std::uint64_t length) const;
 
   Mapping mapping_;
+  bool nameless_ = false;
   std::uint64_t samples_ = 0;
   std::uint64_t samples_at_ = 0;
   std::uint64_t classes_ = 0;
@@ -72,6 +91,7 @@ class Index {
   std::uint64_t text_bytes_ = 0;
   std::uint64_t root_length_ = 0;
   std::string digest_;
+  std::span<const std::byte> attachment_;
 };
 
 }  // namespace feedring

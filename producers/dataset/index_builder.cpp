@@ -114,4 +114,34 @@ UniqueFd build_index(const Scan& scan) {
   return fd;
 }
 
+UniqueFd build_nameless_index(std::uint64_t samples, std::string_view identity, std::string_view attachment) {
+  dataset::Digest digest;
+  digest.add(identity, samples, 0);
+  IndexHeader header{};
+  header.magic = dataset::kIndexMagic;
+  header.version = dataset::kIndexVersion;
+  header.samples = samples;
+  header.samples_at = sizeof(IndexHeader);
+  header.nameless = 1;
+  header.classes = 1;
+  header.classes_at = sizeof(IndexHeader);
+  header.text_at = header.classes_at + sizeof(ClassRecord);
+  header.text_bytes = 1;  // the NUL behind a root, and a class's name, of no letters
+  header.attachment_at = header.text_at + header.text_bytes;
+  header.attachment_bytes = attachment.size();
+  header.total_bytes = header.attachment_at + header.attachment_bytes;
+  header.digest = digest.finish();
+  const ClassRecord all{.name_begin = 0, .name_length = 0, .begin = 0, .end = samples};
+
+  UniqueFd fd = create_memfd("feedring-index", header.total_bytes);
+  Writer writer(fd.get());
+  writer.put(&header, sizeof header);
+  writer.put(&all, sizeof all);
+  writer.put("", 1);
+  writer.put(attachment.data(), attachment.size());
+  writer.flush();
+  seal_content(fd.get());
+  return fd;
+}
+
 }  // namespace feedring

@@ -5,6 +5,7 @@
 //   │ Header │ SampleRecord×N │ ClassRecord×C │ text: root, class names, paths; each│
 //   │ 128 B  │ 24 B each      │ 32 B each     │ with a NUL behind it                │
 //   └────────┴────────────────┴───────────────┴─────────────────────────────────────┘
+// Samples without files have no SampleRecords, and the bytes of an attachment stand at the end.
 #pragma once
 
 #include <array>
@@ -29,7 +30,10 @@ struct IndexHeader {
   std::uint64_t text_bytes;
   std::uint64_t root_length;  ///< the root stands first in the text
   std::array<std::uint8_t, 16> digest;
-  std::array<std::uint64_t, 4> unused;
+  std::uint64_t nameless;  ///< 1: samples have no files, and there are no SampleRecords
+  std::uint64_t attachment_at;
+  std::uint64_t attachment_bytes;
+  std::uint64_t unused;
 };
 
 struct SampleRecord {

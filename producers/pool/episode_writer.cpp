@@ -26,11 +26,11 @@ RowStatus EpisodeWriter::write(FeedContext& feed, const contract::RingShape& sha
   bool good = false;
   if (const auto image = episodes.image(key, part)) {
     const auto substitute = [&](std::uint64_t attempt) { return episodes.substitute(key, *image, attempt); };
-    const ImageWriter::Result result =
+    const SampleWriter::Result result =
         images_.write(feed, task, image->sample, image->augment, image->turned, std::ref(substitute), out);
     status = result.status;
     sample = static_cast<std::int64_t>(result.sample);
-    good = status == RowStatus::kOk || status == RowStatus::kReplaced;
+    good = result.good();
     if (good) label = image->label;
   } else {
     std::memset(out, 0, feed.bytes_per_image());

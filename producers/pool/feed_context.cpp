@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <feedring/error.hpp>
@@ -22,8 +23,18 @@ Pipeline pipeline_of(const FeedSpec& spec) {
 
 }  // namespace
 
-FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
-    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), pipeline_(pipeline_of(spec_)) {
+FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler)
+    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)) {
+  if (spec_.own) {
+    own_ = {spec_.name, spec_.own->samples, spec_.own->tensors, spec_.own->options.dump(), index_.attachment()};
+    if (make_filler) filler_ = make_filler(own_);
+    if (filler_ == nullptr) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("feed '{}': this program makes no samples of its own for it", spec_.name));
+    }
+    return;
+  }
+  pipeline_.emplace(pipeline_of(spec_));
   if (spec_.episodes) episodes_.emplace(spec_, index_);
   directory_.reset(::open(std::string(index_.root()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_) {
@@ -32,10 +43,8 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd)
   }
 }
 
-void FeedContext::demand_fits(const contract::RingShape& shape) const {
-  const std::uint32_t parts = episodes_ ? episodes_->places().parts() : 1;
-  bool fits = shape.parts == parts;
-  for (std::uint32_t part = 0; part < parts && fits; ++part) {
+bool FeedContext::fits_images(const contract::RingShape& shape) const {
+  for (std::uint32_t part = 0; part < shape.parts; ++part) {
     const char* name = "images";
     std::uint64_t at = 0;
     if (episodes_) {
@@ -45,11 +54,26 @@ void FeedContext::demand_fits(const contract::RingShape& shape) const {
     }
     const contract::TensorEntry* entry = find_tensor(shape, name);
     // One image a row has no other length; of several, each must end inside of the row.
-    fits = entry != nullptr && (at + 1) * bytes_per_image() <= entry->row_bytes &&
-           (episodes_ || entry->row_bytes == bytes_per_image());
+    if (entry == nullptr || (at + 1) * bytes_per_image() > entry->row_bytes) return false;
+    if (!episodes_ && entry->row_bytes != bytes_per_image()) return false;
   }
+  return true;
+}
+
+bool FeedContext::fits_own(const contract::RingShape& shape) const {
+  return std::all_of(own_.tensors.begin(), own_.tensors.end(), [&](const OwnTensor& tensor) {
+    std::uint64_t bytes = bytes_of(tensor.dtype);
+    for (const std::uint64_t length : tensor.shape) bytes *= length;
+    const contract::TensorEntry* entry = find_tensor(shape, tensor.name);
+    return entry != nullptr && entry->row_bytes == bytes;
+  });
+}
+
+void FeedContext::demand_fits(const contract::RingShape& shape) const {
+  const std::uint32_t parts = episodes_ ? episodes_->places().parts() : 1;
   const contract::TensorEntry* status = find_tensor(shape, "status");
-  if (!fits || status == nullptr || status->row_bytes != parts) {
+  if (shape.parts != parts || status == nullptr || status->row_bytes != parts ||
+      !(has_own() ? fits_own(shape) : fits_images(shape))) {
     throw Error(
         ErrorKind::kRefused,
         fmt::format("feed '{}': a ring was handed over that is not made for its samples: somebody overwrote its "

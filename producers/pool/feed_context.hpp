@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <feedring/producer.hpp>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,15 +22,22 @@ namespace feedring {
 
 class FeedContext {
  public:
-  /// `number` names the feed in shared memory. Opens the data directory. Throws Error.
-  FeedContext(std::uint32_t number, FeedSpec spec, int index_fd);
+  /// `number` names the feed in shared memory. Opens the data directory, or makes the Filler of own samples. Throws
+  /// Error.
+  FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler = nullptr);
 
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] const FeedSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] const Index& index() const noexcept { return index_; }
+  /// Whether the samples are own ones, made by filler(), and not images. What follows is for images alone, but for
+  /// plan() and demand_fits().
+  [[nodiscard]] bool has_own() const noexcept { return filler_ != nullptr; }
+  /// For the work loop alone. Precondition: has_own(); of own() too.
+  [[nodiscard]] Filler& filler() noexcept { return *filler_; }
+  [[nodiscard]] const OwnFeed& own() const noexcept { return own_; }
   /// For the work loop alone: it keeps scratch memory.
-  [[nodiscard]] Pipeline& pipeline() noexcept { return pipeline_; }
-  [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_.bytes_per_image(); }
+  [[nodiscard]] Pipeline& pipeline() noexcept { return *pipeline_; }
+  [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_->bytes_per_image(); }
   /// Where the feed draws episodes; for the work loop alone. Empty: it delivers samples.
   [[nodiscard]] std::optional<EpisodeFeed>& episodes() noexcept { return episodes_; }
   /// Ordinals of an epoch.
@@ -49,6 +58,9 @@ class FeedContext {
   [[nodiscard]] const Plan& plan(std::uint64_t seed, std::uint64_t epoch);
 
  private:
+  [[nodiscard]] bool fits_images(const contract::RingShape& shape) const;
+  [[nodiscard]] bool fits_own(const contract::RingShape& shape) const;
+
   struct Kept {
     std::uint64_t seed;
     Plan plan;
@@ -57,7 +69,9 @@ class FeedContext {
   std::uint32_t number_;
   FeedSpec spec_;
   Index index_;
-  Pipeline pipeline_;
+  OwnFeed own_;
+  std::unique_ptr<Filler> filler_;
+  std::optional<Pipeline> pipeline_;
   std::optional<EpisodeFeed> episodes_;
   UniqueFd directory_;
   std::deque<Kept> plans_;

@@ -16,7 +16,9 @@ std::optional<HeldSample> held_sample(const contract::InHand<std::atomic>& hand,
   held.phase = static_cast<WorkPhase>(hand.phase.load(std::memory_order_relaxed));
   if (held.since_ns == 0 || (held.phase != WorkPhase::kRead && held.phase != WorkPhase::kDecode)) return std::nullopt;
   if (held.feed >= feeds.size() || held.sample >= feeds[held.feed].index.size()) return std::nullopt;
-  held.path = feeds[held.feed].index.path(held.sample);
+  const Index& index = feeds[held.feed].index;
+  held.called = index.nameless() ? index.called(held.sample) + " of feed '" + feeds[held.feed].spec.name + '\''
+                                 : index.called(held.sample);
   return held;
 }
 

@@ -18,7 +18,7 @@ struct HeldSample {
   std::uint64_t sample = 0;  ///< below the size of its index
   std::uint64_t since_ns = 0;
   contract::WorkPhase phase = contract::WorkPhase::kRead;
-  std::string path;  ///< relative to the data
+  std::string called;  ///< for messages: its path, relative to the data, or its number and feed
 };
 
 /// The sample that a producer reads or decodes; nullopt between samples, and where its words make no sense.

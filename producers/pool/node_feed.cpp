@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstring>
 #include <feedring/error.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "producers/config/episode_file.hpp"
@@ -23,6 +26,8 @@
 
 namespace feedring {
 namespace {
+
+namespace fs = std::filesystem;
 
 void report(const FeedSpec& spec, const Scan& scan) {
   for (const std::string& warning : scan.warnings) spdlog::warn("feed '{}': {}", spec.name, warning);
@@ -69,6 +74,21 @@ std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
   return finish.table();
 }
 
+std::string hash_of(const nlohmann::json& canonical) {
+  const std::string text = canonical.dump();
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::vector<TensorSpec> own_tensors(const OwnSpec& own) {
+  std::vector<TensorSpec> tensors;
+  for (const OwnTensor& tensor : own.tensors) tensors.push_back({tensor.name, tensor.dtype, tensor.shape, {}});
+  tensors.push_back({"sample_ids", Dtype::kInt64, {}, {}});
+  tensors.push_back({"valid", Dtype::kUint8, {}, {}});
+  tensors.push_back({"status", Dtype::kUint8, {}, {}});
+  return tensors;
+}
+
 // Episodes of an epoch; refuses data that cannot give what they shall have.
 std::uint64_t episodes_of(const FeedSpec& spec, const Index& index) {
   demand_same_data(*spec.episodes, index.digest(), spec.data);
@@ -93,6 +113,29 @@ UniqueFd episodes_of_list(const FeedSpec& spec) {
   }
   seal_content(fd.get());
   return fd;
+}
+
+NodeFeed open_own_feed(const FeedSpec& spec) {
+  std::string attachment;
+  if (spec.own->attachment) {
+    const fs::path& file = *spec.own->attachment;
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(file, error);
+    if (!error) demand_index_memory(spec, bytes);
+    std::ifstream stream(file, std::ios::binary);
+    attachment.assign(std::istreambuf_iterator<char>(stream), {});
+    if (error || !stream || attachment.size() != bytes)
+      throw Error(ErrorKind::kData,
+                  fmt::format("feed '{}': the attachment {} cannot be read", spec.name, file.string()));
+  }
+  UniqueFd fd = build_nameless_index(spec.own->samples, "own samples " + spec.own->options.dump(), attachment);
+  Index index = Index::attach(fd.get());
+  return {.spec = spec,
+          .index_fd = std::move(fd),
+          .index = std::move(index),
+          .spec_hash = spec_hash_of(spec),
+          .ordinals = spec.own->samples,
+          .asked = spec};
 }
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
@@ -136,7 +179,8 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
       if (opened[i] || (from && !opened[number_of(*from)])) continue;
       std::vector<std::string> names;
       if (from) names = opened[number_of(*from)]->index.class_names();
-      opened[i] = open_feed(config.feeds[i], from ? &names : nullptr);
+      opened[i] =
+          config.feeds[i].own ? open_own_feed(config.feeds[i]) : open_feed(config.feeds[i], from ? &names : nullptr);
       --left;
     }
     if (left == before)
@@ -148,6 +192,7 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
 }
 
 std::string spec_hash_of(const FeedSpec& spec) {
+  if (spec.own) return hash_of({{"shuffle", spec.shuffle}, {"own", to_json(*spec.own)}});
   const Chain chain = Chain::parse(spec.transform);
   nlohmann::json canonical = {
       {"shuffle", spec.shuffle}, {"transform", chain.canonical()}, {"dtype", name_of(chain.slot_dtype(spec.dtype))}};
@@ -160,9 +205,7 @@ std::string spec_hash_of(const FeedSpec& spec) {
     canonical["episodes"].erase("file");
     canonical["episodes"].erase("file_hex");
   }
-  const std::string text = canonical.dump();
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hash_of(canonical);
 }
 
 std::uint32_t tasks_of_slot(std::uint32_t producers, std::uint32_t rings, std::uint32_t rows) {
@@ -179,7 +222,8 @@ contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers,
                         places.tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout), places.parts());
   }
   return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
-                      image_feed_tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout));
+                      feed.spec.own ? own_tensors(*feed.spec.own)
+                                    : image_feed_tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout));
 }
 
 }  // namespace feedring

@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 // A killed process that is still there after this is stuck in the kernel.
 constexpr std::uint64_t kBurialDeadline = 5 * kSecond;
+// Own producers import what they like, and open their data, before they are ready.
+constexpr std::uint64_t kReadyDeadline = 300 * kSecond;
 
 }  // namespace
 
@@ -27,16 +29,29 @@ void ProducerSet::check_deadlines(std::uint64_t late_ns) {
   for (Process& process : producers_) {
     if (!process.death.is_open()) continue;
     if (process.killed_for_hang_ns == 0) {
-      blame_hang(process, now);
+      process.ready ? blame_hang(process, now) : blame_start(process, now);
     } else if (now - std::max(process.killed_for_hang_ns, blameless_until_ns_) > kBurialDeadline) {
       const auto held = held_sample(pool().producer[process.claimant - 1].in_hand, feeds_);
       callbacks_.on_broken(ErrorKind::kDeadline,
                            fmt::format("producer {} (pid {}) was killed and does not die: it is stuck in the kernel{}; "
                                        "check the file system and the storage behind it",
-                                       process.claimant, process.pid, held ? " with " + held->path : ""));
+                                       process.claimant, process.pid, held ? " with " + held->called : ""));
       return;
     }
   }
+}
+
+// Another start would take as long.
+void ProducerSet::blame_start(Process& process, std::uint64_t now) {
+  const std::uint64_t from = std::max(process.started_ns, blameless_until_ns_);
+  if (now < from || now - from < kReadyDeadline) return;
+  process.killed_for_hang_ns = now;
+  send_signal(process.death.native_handle(), SIGKILL);
+  callbacks_.on_broken(
+      ErrorKind::kDeadline,
+      fmt::format("the producer program {} was not ready within {} s (pid {}): it does not call run_producer(), or its "
+                  "data take too long to open",
+                  command_.front(), kReadyDeadline / kSecond, process.pid));
 }
 
 void ProducerSet::blame_hang(Process& process, std::uint64_t now) {

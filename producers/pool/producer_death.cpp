@@ -67,6 +67,11 @@ void ProducerSet::bury(Process& process) {
   // Whoever was simply killed, by a person or for want of memory, is just replaced, however often; and each death that
   // a sample is charged with brings its quarantine nearer, so that there is an end to them.
   const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process.killed_for_hang_ns == 0;
+  if (!process.unable.empty()) {
+    callbacks_.on_broken(ErrorKind::kPoolGone, fmt::format("the producer program {} cannot work for this pool: {}",
+                                                           command_.front(), process.unable));
+    return;
+  }
   if (fruitful) process.fruitless_starts = 0;
   if (!fruitful && !killed && !charged) ++process.fruitless_starts;
   if (process.fruitless_starts >= kMaxFruitlessStarts) {
@@ -113,7 +118,9 @@ std::string ProducerSet::charge(const Process& process, int wait_status, bool& c
     suspect(pool(), *held);
     charged = crashes_of(pool(), held->feed, held->sample) != 0;  // not where the table of suspects is full
   }
-  return cause + fmt::format(" while it {} {}", held->phase == WorkPhase::kRead ? "read" : "decoded", held->path);
+  const bool own = feeds_[held->feed].spec.own.has_value();
+  const char* did = held->phase == WorkPhase::kRead ? "read" : own ? "made" : "decoded";
+  return cause + fmt::format(" while it {} {}", did, held->called);
 }
 
 void ProducerSet::stop() {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 #include "producers/pool/asio.hpp"
 #include "producers/pool/producer_set.hpp"
@@ -21,6 +22,9 @@ struct ProducerSet::Process {
   pid_t pid = 0;
   boost::asio::posix::stream_descriptor channel;  // our end of its socket
   boost::asio::posix::stream_descriptor death;    // its pidfd
+  bool ready = false;                             // it has said so: it has taken all feeds
+  std::string unable;                             // why it cannot be one, in its own words
+  std::uint64_t started_ns = 0;
   std::uint64_t tasks_at_start = 0;
   std::uint32_t fruitless_starts = 0;
   std::uint64_t killed_for_hang_ns = 0;  // 0: not killed by us

@@ -13,10 +13,11 @@
 
 namespace feedring {
 
-ProducerSet::ProducerSet(boost::asio::io_context& io, std::filesystem::path program, const std::vector<NodeFeed>& feeds,
-                         const Rings& rings, const Placement& placement, Callbacks callbacks)
+ProducerSet::ProducerSet(boost::asio::io_context& io, std::vector<std::string> command,
+                         const std::vector<NodeFeed>& feeds, const Rings& rings, const Placement& placement,
+                         Callbacks callbacks)
     : io_(io),
-      program_(std::move(program)),
+      command_(std::move(command)),
       feeds_(feeds),
       rings_(rings),
       placement_(placement),
@@ -83,7 +84,7 @@ nlohmann::json ProducerSet::status() const {
                             {"cpu_s", static_cast<double>(cpu_ns_of(process.pid)) * 1e-9}};
     const auto held = held_sample(block.in_hand, feeds_);
     if (held && held->since_ns < now)
-      entry["in_hand"] = {{"path", held->path}, {"seconds", static_cast<double>(now - held->since_ns) * 1e-9}};
+      entry["in_hand"] = {{"path", held->called}, {"seconds", static_cast<double>(now - held->since_ns) * 1e-9}};
     list.push_back(std::move(entry));
   }
   return list;

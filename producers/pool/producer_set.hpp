@@ -26,9 +26,10 @@ class ProducerSet {
     std::function<void(ErrorKind, const std::string&)> on_broken;  ///< the pool cannot go on
   };
 
-  /// `program` is feedring-producer; `placement` says which cores are near a NUMA node. All of this: the supervisor's
-  /// main thread, because a producer's life is tied to the thread that started it.
-  ProducerSet(boost::asio::io_context& io, std::filesystem::path program, const std::vector<NodeFeed>& feeds,
+  /// `command` is feedring-producer, or another program that calls run_producer(), with its arguments; `placement` says
+  /// which cores are near a NUMA node. All of this: the supervisor's main thread, because a producer's life is tied to
+  /// the thread that started it.
+  ProducerSet(boost::asio::io_context& io, std::vector<std::string> command, const std::vector<NodeFeed>& feeds,
               const Rings& rings, const Placement& placement, Callbacks callbacks);
   ~ProducerSet();
 
@@ -61,7 +62,7 @@ class ProducerSet {
   void place(const Process& process) const;
   bool tell(Process& process, const nlohmann::json& message, const std::vector<int>& descriptors);
   void hear(Process& process);
-  void take_report(const Process& process, const nlohmann::json& said);
+  void take_report(Process& process, const nlohmann::json& said);
   static void warn_of_nonsense(const Process& process, const std::exception& what);
   void wait_for_deaths(std::uint64_t most_ns);
   void watch_death(Process& process);
@@ -69,10 +70,11 @@ class ProducerSet {
   void bury(Process& process);
   void sweep(const Process& process);
   std::string charge(const Process& process, int wait_status, bool& charged);
+  void blame_start(Process& process, std::uint64_t now);
   void blame_hang(Process& process, std::uint64_t now);
 
   boost::asio::io_context& io_;
-  std::filesystem::path program_;
+  std::vector<std::string> command_;
   const std::vector<NodeFeed>& feeds_;
   const Rings& rings_;
   const Placement& placement_;

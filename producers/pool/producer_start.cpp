@@ -12,9 +12,11 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "producers/config/json_text.hpp"
 #include "producers/pool/producer_process.hpp"
 #include "runtime/control.hpp"
 #include "runtime/fault_point.hpp"
+#include "runtime/futex.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -34,12 +36,10 @@ void ProducerSet::spawn(Process& process) {
   UniqueFd ours(pair[0]);
   UniqueFd theirs(pair[1]);
 
-  const std::string arguments[] = {program_.string(),
-                                   std::to_string(kChannelInChild),
-                                   std::to_string(::getpid()),
-                                   std::to_string(process.claimant),
-                                   std::to_string(process.position),
-                                   std::to_string(producers_.size())};
+  std::vector<std::string> arguments = command_;
+  arguments.insert(arguments.end(),
+                   {std::to_string(kChannelInChild), std::to_string(::getpid()), std::to_string(process.claimant),
+                    std::to_string(process.position), std::to_string(producers_.size())});
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -56,15 +56,19 @@ void ProducerSet::spawn(Process& process) {
   ::sigemptyset(&none);
   ::posix_spawnattr_setsigmask(&attributes, &none);  // the supervisor blocks what it reads from a signalfd
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const int rc = ::posix_spawn(&process.pid, program_.c_str(), &actions, &attributes, argv.data(), environ);
+  const int rc = ::posix_spawnp(&process.pid, argv.front(), &actions, &attributes, argv.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (rc != 0) {
-    throw Error(ErrorKind::kInternal, fmt::format("{} could not be started: {}", program_.string(), std::strerror(rc)));
+    throw Error(ErrorKind::kInternal,
+                fmt::format("the producer program {} could not be started: {}", command_.front(), std::strerror(rc)));
   }
 
   theirs.reset();  // so that its death is the end of the channel
   process.killed_for_hang_ns = 0;
+  process.ready = false;
+  process.unable.clear();
+  process.started_ns = monotonic_ns();
   process.tasks_at_start = pool().producer[process.claimant - 1].counters.tasks.load(std::memory_order_relaxed);
   process.death.assign(open_pidfd(process.pid).release());
   process.channel.assign(ours.release());
@@ -73,7 +77,7 @@ void ProducerSet::spawn(Process& process) {
   place(process);
 
   fault_point("start, before the descriptors");
-  if (!tell(process, {{"op", "pool"}}, {pool_fd_.get()})) return;
+  if (!tell(process, {{"op", "pool"}, {"feeds", feeds_.size()}}, {pool_fd_.get()})) return;
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
     std::vector<int> descriptors{feeds_[i].index_fd.get()};
@@ -145,8 +149,10 @@ void ProducerSet::watch_channel(Process& process) {
 }
 
 // A producer decodes files of strangers: what it says is not believed, and nonsense does not end the pool.
-void ProducerSet::take_report(const Process& process, const nlohmann::json& said) {
+void ProducerSet::take_report(Process& process, const nlohmann::json& said) {
   try {
+    if (said.value("op", "") == "ready") process.ready = true;
+    if (said.value("op", "") == "unable") process.unable = to_utf8(said.value("why", ""));
     if (said.value("op", "") == "failure") callbacks_.on_failure(said);
   } catch (const nlohmann::json::exception& malformed) {
     warn_of_nonsense(process, malformed);

@@ -17,17 +17,16 @@ RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, 
     const auto [begin, end] = feed.index().class_range(feed.index().label(planned));
     return plan.substitute(task.ordinal, attempt, begin, end);
   };
-  const auto [status, sample] =
+  const SampleWriter::Result result =
       images_.write(feed, task, planned, plan.draw(task.ordinal, Stream::kAugment), std::nullopt, std::ref(substitute),
                     task.payload + images->offset + row * images->row_bytes);
 
-  const bool good = status == RowStatus::kOk || status == RowStatus::kReplaced;
-  put_value(shape, task.payload, "labels", row, 0, static_cast<std::int64_t>(feed.index().label(sample)));
-  put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(sample));
+  put_value(shape, task.payload, "labels", row, 0, static_cast<std::int64_t>(feed.index().label(result.sample)));
+  put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(result.sample));
   fault_point("row, within its columns");
-  put_value(shape, task.payload, "valid", row, 0, static_cast<std::uint8_t>(task.valid && good));
-  put_value(shape, task.payload, "status", row, 0, static_cast<std::uint8_t>(status));
-  return status;
+  put_value(shape, task.payload, "valid", row, 0, static_cast<std::uint8_t>(task.valid && result.good()));
+  put_value(shape, task.payload, "status", row, 0, static_cast<std::uint8_t>(result.status));
+  return result.status;
 }
 
 }  // namespace feedring

@@ -26,8 +26,8 @@ struct SupervisorOptions {
   Config config;
   PoolAddress address;
   std::uint32_t producers = 1;
-  std::optional<std::uint32_t> ranks;  ///< known local ranks: their rings are made at once
-  std::filesystem::path producer_program;
+  std::optional<std::uint32_t> ranks;         ///< known local ranks: their rings are made at once
+  std::vector<std::string> producer_command;  ///< program and first arguments
   /// Set: the pool ends by itself this long after the last rank has gone (and where none comes at all). Not set: it
   /// lives until stop().
   std::optional<std::chrono::seconds> grace;

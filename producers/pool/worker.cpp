@@ -18,14 +18,16 @@ Worker::Worker(const WorkerIdentity& identity, contract::PoolHeader<std::atomic>
     : identity_(identity),
       pool_(pool),
       block_(pool.producer[identity.claimant - 1]),
-      images_(reader_, pool, block_.in_hand,
-              [this](const Failure& failure) {
-                ++failed_;
-                last_failure_ = failure;
-                failures_(failure);
-              }),
+      attempts_(pool, block_.in_hand,
+                [this](const Failure& failure) {
+                  ++failed_;
+                  last_failure_ = failure;
+                  failures_(failure);
+                }),
+      images_(reader_, attempts_),
       rows_(images_),
       episodes_(images_),
+      own_(attempts_),
       failures_(std::move(failures)) {
   // A successor counts on where its predecessor died.
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -132,7 +134,9 @@ void Worker::write_rows(const SlotChoice& choice, std::uint32_t task, const Want
                        .epoch = want.epoch,
                        .ordinal = ordinal_of_row(share, row, feed.ordinals()),
                        .valid = row < want.valid};
-    const RowStatus outcome = feed.episodes() ? episodes_.write(feed, shape, what) : rows_.write(feed, shape, what);
+    const RowStatus outcome = feed.has_own()    ? own_.write(feed, shape, what)
+                              : feed.episodes() ? episodes_.write(feed, shape, what)
+                                                : rows_.write(feed, shape, what);
     ++samples_;
     if (outcome == RowStatus::kFailed && what.valid) record_failure(choice, task, feed);
   }
@@ -143,8 +147,10 @@ void Worker::record_failure(const SlotChoice& choice, std::uint32_t task, const 
   contract::FailureRecord& record = rings_[choice.ring].failure(choice.slot, task);
   if (record.length != 0) return;
   const std::uint64_t sample = last_failure_.sample;
-  const std::string text = std::string(feed.index().path(sample)) + " (sample " + std::to_string(sample) + ", " +
-                           std::to_string(feed.index().bytes(sample)) + " bytes): " + last_failure_.reason;
+  std::string text = feed.index().called(sample);
+  if (!feed.has_own())
+    text += " (sample " + std::to_string(sample) + ", " + std::to_string(feed.index().bytes(sample)) + " bytes)";
+  text += ": " + last_failure_.reason;
   record.row = last_failure_.place.row;
   record.length = static_cast<std::uint32_t>(std::min(text.size(), sizeof record.text));
   std::memcpy(record.text, text.data(), record.length);
@@ -190,7 +196,7 @@ void Worker::list_files(const SlotChoice& choice, std::uint32_t task) {
   const Ring<>& ring = rings_[choice.ring];
   FeedContext& feed = *held_[choice.ring].feed;
   const Want want = ring.ticket(choice.slot);
-  if (!sane(ring, feed, want)) return;
+  if (feed.has_own() || !sane(ring, feed, want)) return;
   const contract::RingShape& shape = ring.shape();
   const auto [begin, end] = contract::rows_of_task(task, shape.tasks, contract::units_of(shape));
   for (std::uint32_t unit = begin; unit < end; ++unit) {

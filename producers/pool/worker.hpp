@@ -12,6 +12,7 @@
 #include "producers/pool/chooser.hpp"
 #include "producers/pool/episode_writer.hpp"
 #include "producers/pool/feed_context.hpp"
+#include "producers/pool/own_writer.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/pool/row_writer.hpp"
 #include "runtime/memfd.hpp"
@@ -69,9 +70,11 @@ class Worker {
   contract::PoolHeader<std::atomic>& pool_;
   contract::ProducerBlock<std::atomic>& block_;
   Reader reader_;
+  SampleWriter attempts_;
   ImageWriter images_;
   RowWriter rows_;
   EpisodeWriter episodes_;
+  OwnWriter own_;
   std::function<void(const Failure&)> failures_;
   std::vector<Ring<>> rings_;  // parallel to held_
   std::vector<Held> held_;

@@ -49,6 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       });
     }
     look([&] { (void)index.class_names(); });
+    test::fuzz_require(std::accumulate(index.attachment().begin(), index.attachment().end(), 0L,
+                                       [](long sum, std::byte byte) { return sum + std::to_integer<long>(byte); }) >=
+                       0);
   } catch (const Error& error) {
     test::fuzz_require(error.kind() == ErrorKind::kRefused);
   }

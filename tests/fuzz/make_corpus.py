@@ -120,6 +120,13 @@ def manifest():
 
 
 def config():
+    keep("config", "own_samples", """[pool]
+producer = ["./waves", "--fast"]
+[feed.train]
+samples = 1000
+tensors = [ { name = "signal", dtype = "float32", shape = [2, 160] }, { name = "labels", dtype = "int64" } ]
+options = { cycles = [1, 2.5] }
+""")
     keep("config", "all_keys", """[pool]
 producers = 2
 ranks = 2

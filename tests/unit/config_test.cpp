@@ -145,12 +145,15 @@ TEST_F(ConfigFile, TakesTransformsAsTablesOfTheirOwn) {
 TEST_F(ConfigFile, NamesLineAndSuggestionForAnUnknownKey) {
   EXPECT_EQ(error_of("[feed.train]\ndata = \"x\"\nbach_size = 3\n"),
             "feed.toml:3: unknown key \"bach_size\" in [feed.train]; did you mean \"batch_size\"?");
-  EXPECT_EQ(error_of("[pool]\nproducer = 3\n"),
-            "feed.toml:2: unknown key \"producer\" in [pool]; did you mean \"producers\"?");
+  EXPECT_EQ(
+      error_of("[pool]\nproducer = 3\n"),
+      "feed.toml:2: [pool] producer is the number 3, expected a program, or a list of a program and its arguments; "
+      "how many there are says `producers`");
   EXPECT_EQ(error_of("\n[feeds.train]\ndata = \"x\"\n"),
             "feed.toml:2: unknown key \"feeds\" in the configuration; did you mean \"feed\"?");
   EXPECT_EQ(error_of("[pool]\nworkers = 3\n"),
-            "feed.toml:2: unknown key \"workers\" in [pool]; known keys are producers, ranks, memory_limit, failures");
+            "feed.toml:2: unknown key \"workers\" in [pool]; known keys are producers, ranks, memory_limit, failures, "
+            "producer");
 }
 
 TEST_F(ConfigFile, ReportsTheMisspeltDataRatherThanMissingData) {
@@ -201,9 +204,9 @@ TEST_F(ConfigFile, RefusesWrongTransformsByLine) {
             "feed.toml:5: each transform is a table with a name, such as { name = \"RandomHorizontalFlip\" }");
   EXPECT_THAT(error_of(head + "transform = [ { name = 3 } ]"), HasSubstr("feed.toml:3: each transform"));
   EXPECT_THAT(error_of(head + "transform = [\n{ name = \"Resize\", size = inf } ]"),
-              HasSubstr("feed.toml:4: a transform's"));
+              HasSubstr("feed.toml:4: the parameters of transforms"));
   EXPECT_THAT(error_of(head + "transform = [ { name = \"Resize\", size = 07:32:00 } ]"),
-              HasSubstr("feed.toml:3: a transform's"));
+              HasSubstr("feed.toml:3: the parameters of transforms"));
 }
 
 TEST_F(ConfigFile, WantsClassesFromAnotherFeedThatHasItsOwn) {

@@ -43,8 +43,19 @@ class InHandTest : public ::testing::Test {
 TEST_F(InHandTest, NamesTheFile) {
   hold(0, 1, static_cast<std::uint32_t>(contract::WorkPhase::kDecode));
   ASSERT_TRUE(held());
-  EXPECT_EQ(held()->path, "b.jpg");
+  EXPECT_EQ(held()->called, "b.jpg");
   EXPECT_EQ(held()->since_ns, 5U);
+}
+
+TEST_F(InHandTest, NamesTheNumberAndTheFeedOfASampleWithoutAFile) {
+  UniqueFd fd = build_nameless_index(100, "waves");
+  Index index = Index::attach(fd.get());
+  FeedSpec spec;
+  spec.name = "sea";
+  feeds_.push_back({.spec = spec, .index_fd = std::move(fd), .index = std::move(index), .spec_hash = ""});
+  hold(1, 42, static_cast<std::uint32_t>(contract::WorkPhase::kDecode));
+  ASSERT_TRUE(held());
+  EXPECT_EQ(held()->called, "sample 42 of feed 'sea'");
 }
 
 TEST_F(InHandTest, IsNothingBetweenSamplesAndWhereTheWordsMakeNoSense) {
@@ -65,10 +76,10 @@ TEST_F(InHandTest, IsNothingBetweenSamplesAndWhereTheWordsMakeNoSense) {
 
 TEST_F(InHandTest, CountsTheCrashesOfEachSampleApart) {
   EXPECT_EQ(crashes_of(*pool_, 0, 1), 0U);
-  suspect(*pool_, {.feed = 0, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .path = {}});
+  suspect(*pool_, {.feed = 0, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .called = {}});
   EXPECT_EQ(crashes_of(*pool_, 0, 1), 1U);
-  suspect(*pool_, {.feed = 0, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .path = {}});
-  suspect(*pool_, {.feed = 2, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .path = {}});
+  suspect(*pool_, {.feed = 0, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .called = {}});
+  suspect(*pool_, {.feed = 2, .sample = 1, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .called = {}});
   EXPECT_EQ(crashes_of(*pool_, 0, 1), 2U);
   EXPECT_EQ(crashes_of(*pool_, 2, 1), 1U);
   EXPECT_EQ(crashes_of(*pool_, 0, 0), 0U);
@@ -76,13 +87,13 @@ TEST_F(InHandTest, CountsTheCrashesOfEachSampleApart) {
 
 TEST_F(InHandTest, KeepsWithinItsTableWhateverItsCountSays) {
   for (std::uint64_t sample = 0; sample < contract::kMaxSuspects + 50; ++sample)
-    suspect(*pool_, {.feed = 0, .sample = sample, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .path = {}});
+    suspect(*pool_, {.feed = 0, .sample = sample, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .called = {}});
   EXPECT_EQ(pool_->suspects.load(), contract::kMaxSuspects);
   EXPECT_EQ(crashes_of(*pool_, 0, contract::kMaxSuspects - 1), 1U);
   EXPECT_EQ(crashes_of(*pool_, 0, contract::kMaxSuspects), 0U) << "no room for it";
   pool_->suspects.store(UINT32_MAX);
   EXPECT_EQ(crashes_of(*pool_, 9, 9), 0U);
-  suspect(*pool_, {.feed = 9, .sample = 9, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .path = {}});
+  suspect(*pool_, {.feed = 9, .sample = 9, .since_ns = 1, .phase = contract::WorkPhase::kDecode, .called = {}});
 }
 
 }  // namespace

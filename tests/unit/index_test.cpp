@@ -47,6 +47,45 @@ std::string bytes_of(int fd) {
   return bytes;
 }
 
+TEST(Index, OfSamplesWithoutFilesCostsTheSameForAnyNumberOfThem) {
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+  const UniqueFd fd = build_nameless_index(kMany, "waves");
+  EXPECT_LT(size_of(fd.get()), 4096U);
+  const Index index = Index::attach(fd.get());
+  EXPECT_TRUE(index.nameless());
+  EXPECT_EQ(index.size(), kMany);
+  EXPECT_EQ(index.path(kMany - 1), "");
+  EXPECT_STREQ(index.path(0).data(), "");
+  EXPECT_EQ(index.called(17), "sample 17");
+  EXPECT_EQ(index.bytes(17), 0U);
+  EXPECT_EQ(index.label(17), 0U);
+  EXPECT_EQ(index.class_range(0), (Range{0, kMany}));
+  EXPECT_THAT(index.class_names(), ElementsAre(""));
+  EXPECT_THROW((void)index.label(kMany), Error);
+  EXPECT_THROW((void)index.path(kMany), Error);
+  const auto digest = [](std::uint64_t samples, std::string_view identity) {
+    return Index::attach(build_nameless_index(samples, identity).get()).digest();
+  };
+  EXPECT_EQ(index.digest(), digest(kMany, "waves"));
+  EXPECT_NE(index.digest(), digest(kMany - 1, "waves"));
+  EXPECT_NE(index.digest(), digest(kMany, "tides"));
+}
+
+TEST(Index, CarriesAnAttachmentThatIsNoPartOfItsDigest) {
+  const Index with = Index::attach(build_nameless_index(3, "waves", std::string_view("a\0b", 3)).get());
+  ASSERT_EQ(with.attachment().size(), 3U);
+  EXPECT_EQ(std::memcmp(with.attachment().data(), "a\0b", 3), 0);
+  const Index without = Index::attach(build_nameless_index(3, "waves").get());
+  EXPECT_TRUE(without.attachment().empty());
+  EXPECT_EQ(with.digest(), without.digest());
+  std::string bytes = bytes_of(build_nameless_index(3, "waves", "abc").get());
+  IndexHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.attachment_bytes = ~std::uint64_t{0};
+  std::memcpy(bytes.data(), &header, sizeof header);
+  EXPECT_THROW(Index::attach(sealed(bytes).get()), Error);
+}
+
 TEST(Index, HoldsWhatTheScanFound) {
   const Scan scan = small_scan();
   UniqueFd fd = build_index(scan);
@@ -54,7 +93,9 @@ TEST(Index, HoldsWhatTheScanFound) {
   const Index index = Index::attach(fd.get());
   fd.reset();  // the mapping lives on
   ASSERT_EQ(index.size(), 3U);
+  EXPECT_FALSE(index.nameless());
   EXPECT_EQ(index.path(0), "ant/1.jpg");
+  EXPECT_EQ(index.called(0), "ant/1.jpg");
   EXPECT_EQ(index.path(2), "cat/2\n.jpg");
   EXPECT_STREQ(index.path(1).data(), "cat/1.jpg") << "a system call can take it as it is";
   EXPECT_EQ(index.bytes(0), 3U);

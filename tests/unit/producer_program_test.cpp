@@ -54,14 +54,14 @@ constexpr std::uint64_t kPoolBytes = sizeof(contract::PoolHeader<std::atomic>);
 
 TEST_F(ProducerProgram, RefusesAPoolSegmentThatCouldShrink) {
   test::Program producer = start();
-  send_message(channel_.get(), {{"op", "pool"}}, {memory(kPoolBytes, false).get()});
+  send_message(channel_.get(), {{"op", "pool"}, {"feeds", 1}}, {memory(kPoolBytes, false).get()});
   EXPECT_EQ(producer.wait(), 74);
   EXPECT_THAT(producer.err(), HasSubstr("size is not sealed"));
 }
 
 TEST_F(ProducerProgram, RefusesARingThatCouldShrink) {
   test::Program producer = start();
-  send_message(channel_.get(), {{"op", "pool"}}, {memory(kPoolBytes, true).get()});
+  send_message(channel_.get(), {{"op", "pool"}, {"feeds", 1}}, {memory(kPoolBytes, true).get()});
   send_message(channel_.get(), {{"op", "ring"}, {"feed", 0}}, {memory(1 << 20, false).get()});
   EXPECT_EQ(producer.wait(), 74);
   EXPECT_THAT(producer.err(), HasSubstr("size is not sealed"));

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Own producers in the configuration file. Internal to load.cpp: it includes toml++.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "producers/config/feed_spec.hpp"
+#include "producers/config/toml_table.hpp"
+
+namespace feedring {
+
+/// The keys samples, tensors, options and attachment of a feed; nullopt: it has none of them, so that it has data.
+/// `source` is the feed's table as `table` reads it. Throws Error(kUsage) with file and line.
+[[nodiscard]] std::optional<OwnSpec> read_own(TomlTable& table, const toml::table& source, const std::string& feed,
+                                              const std::filesystem::path& folder, const std::string& file);
+
+/// The pool's key producer: a program, or a list of a program and its arguments. A program with a '/' is relative to
+/// `folder`, one without is looked for in PATH.
+void read_producer(TomlTable& table, const std::filesystem::path& folder, std::vector<std::string>& producer);
+
+/// Throws where a feed has own samples and the pool no program that makes them.
+void demand_producer(const Config& config, const std::string& file);
+
+}  // namespace feedring

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <feedring/error.hpp>
+
+#include "producers/config/feed_spec.hpp"
+
+namespace feedring {
+
+nlohmann::json to_json(const OwnSpec& spec) {
+  nlohmann::json tensors = nlohmann::json::array();
+  for (const OwnTensor& tensor : spec.tensors)
+    tensors.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}});
+  return {{"samples", spec.samples}, {"tensors", std::move(tensors)}, {"options", spec.options}};
+}
+
+OwnSpec own_spec_from_json(const nlohmann::json& json) {
+  OwnSpec spec;
+  spec.samples = json.at("samples").get<std::uint64_t>();
+  for (const nlohmann::json& each : json.at("tensors")) {
+    const std::string name = each.at("dtype").get<std::string>();
+    const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](Dtype d) { return name == name_of(d); });
+    if (dtype == kDtypes.end())
+      throw Error(ErrorKind::kInternal, "the feed's description holds an element type that nobody knows");
+    spec.tensors.push_back(
+        {each.at("name").get<std::string>(), *dtype, each.at("shape").get<std::vector<std::uint64_t>>()});
+  }
+  spec.options = json.at("options");
+  return spec;
+}
+
+}  // namespace feedring

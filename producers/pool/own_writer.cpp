@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pool/own_writer.hpp"
+
+#include <cstring>
+#include <exception>
+
+#include "producers/pool/slot_values.hpp"
+#include "runtime/fault_point.hpp"
+
+namespace feedring {
+
+using contract::RowStatus;
+
+RowStatus OwnWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
+  const std::uint32_t row = task.place.row;
+  views_.clear();
+  for (const OwnTensor& tensor : feed.own().tensors) {
+    const contract::TensorEntry* entry = find_tensor(shape, tensor.name);
+    views_.emplace_back(tensor, std::span(task.payload + entry->offset + row * entry->row_bytes, entry->row_bytes));
+  }
+  const auto clear = [&] {
+    for (const SlotTensor& view : views_) std::memset(view.bytes.data(), 0, view.bytes.size());
+  };
+  const Plan& plan = feed.plan(task.seed, task.epoch);
+  const std::uint64_t planned = plan.sample(task.ordinal);
+  SampleRequest request{.sample = planned,
+                        .epoch = task.epoch,
+                        .ordinal = task.ordinal,
+                        .random = plan.draw(task.ordinal, Stream::kAugment).bits()};
+  const auto fill = [&](std::uint64_t sample) -> Fault {
+    request.sample = sample;
+    samples_.now(contract::WorkPhase::kDecode);
+    clear();  // a Filler that leaves something out shall not show what another sample left there
+    try {
+      fault_point("decode, before the picture");
+      feed.filler().fill(request, views_);
+      fault_point("decode, after the picture");
+    } catch (const std::exception& error) {
+      return std::string("the producer program says: ") + error.what();
+    } catch (...) {
+      return std::string("the producer program threw something that is no std::exception");
+    }
+    return std::nullopt;
+  };
+  const auto substitute = [&](std::uint64_t attempt) {
+    return plan.substitute(task.ordinal, attempt, 0, feed.index().size());
+  };
+  const auto result = samples_.write(feed, task, planned, std::ref(fill), std::ref(substitute), std::ref(clear));
+  put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(result.sample));
+  fault_point("row, within its columns");
+  put_value(shape, task.payload, "valid", row, 0, static_cast<std::uint8_t>(task.valid && result.good()));
+  put_value(shape, task.payload, "status", row, 0, static_cast<std::uint8_t>(result.status));
+  return result.status;
+}
+
+}  // namespace feedring
