@@ -13,6 +13,7 @@ Needs neither torch nor NumPy to be imported; batches are torch tensors where to
 
 from ._command import command, main
 from ._core import __version__
+from .datasets import DatasetLoader
 from .episodes import EpisodeLoader
 from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
                      PoolGoneError, RefusedError, UsageError)
@@ -20,7 +21,7 @@ from .evaluation import Evaluation, Summary, evaluate, paired_difference
 from .helpers import cifar_fs, fc100, miniimagenet, omniglot, tieredimagenet
 from .loader import Loader
 
-__all__ = ["DataError", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError", "HeldError",
+__all__ = ["DataError", "DatasetLoader", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError", "HeldError",
            "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "Summary", "UsageError",
            "__version__", "cifar_fs", "command", "evaluate", "fc100", "main", "miniimagenet", "omniglot", "paired_difference",
            "tieredimagenet"]

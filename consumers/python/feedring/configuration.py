@@ -25,6 +25,7 @@ class Source:
         self.feed = feed
         self.said = dict(given)
         self.path: str | None = None
+        self.attachment: bytes | None = None  # of the feed
         self._document: dict = {}
         self._changed = False
         if name is None and not os.environ.get("FEEDRING_POOL"):
@@ -40,6 +41,14 @@ class Source:
             table = {"data": path, "transform": folder_transform, "remainder": "pad", **given}
             self._document = {"feed": {feed: table}}
             self._changed = True
+
+    @classmethod
+    def own(cls, producer: list[str], feed: str, table: dict, attachment: bytes) -> Source:
+        """A feed whose samples the program `producer` makes."""
+        source = cls(None, feed, {})
+        source.path, source.attachment, source._changed = None, attachment, True
+        source._document = {"pool": {"producer": producer}, "feed": {feed: table}}
+        return source
 
     @property
     def whole(self) -> dict | None:
@@ -72,10 +81,11 @@ class Source:
             self._document.setdefault("pool", {})["producers"] = producers
             self._changed = True
 
-    def text(self) -> str:
-        """`whole` as TOML."""
+    def text(self, **more: object) -> str:
+        """`whole` as TOML, with further keys of the feed."""
         tables = [("pool", self._document.get("pool", {}))]
-        tables += [(f"feed.{_key(name)}", table) for name, table in self._document["feed"].items()]
+        tables += [(f"feed.{_key(name)}", {**table, **more} if name == self.feed else table)
+                   for name, table in self._document["feed"].items()]
         lines = []
         for title, table in tables:
             lines.append(f"[{title}]")
@@ -92,13 +102,14 @@ class ConfigurationFile:
     def __init__(self, source: Source) -> None:
         import hashlib
 
-        self._fd = -1
+        self._fds: list[int] = []
         if source.whole is not None:
             content = source.text().encode()
-            self._fd = os.memfd_create("feedring-config", os.MFD_CLOEXEC)
-            with open(self._fd, "wb", closefd=False) as file:
-                file.write(content)
-            self.path = f"/proc/{os.getpid()}/fd/{self._fd}"
+            text = content
+            if source.attachment is not None:
+                text = source.text(attachment=self._keep(source.attachment)).encode()
+                content += source.attachment
+            self.path = self._keep(text)
         elif source.path is not None:
             with open(source.path, "rb") as file:
                 content = os.fsencode(source.path) + b"\0" + file.read()
@@ -112,9 +123,14 @@ class ConfigurationFile:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def _keep(self, content: bytes) -> str:
+        self._fds.append(os.memfd_create("feedring-config", os.MFD_CLOEXEC))
+        with open(self._fds[-1], "wb", closefd=False) as file:
+            file.write(content)
+        return f"/proc/{os.getpid()}/fd/{self._fds[-1]}"
 
 
 def contradictions(said: dict, running: dict) -> list[str]:

@@ -106,7 +106,7 @@ class Loader:
         self.num_workers = num_workers
         self.pin_memory = bool(pin_memory)
         self.timeout = timeout
-        self._source = Source(source, feed, given, self._folder_transform)
+        self._source = self._make_source(source, feed, given)
         self._who = {"rank": whole_number("rank", rank, 0), "world_size": whole_number("world_size", world_size, 1),
                      "local_rank": whole_number("local_rank", local_rank, 0),
                      "local_world_size": whole_number("local_world_size", local_world_size, 1)}
@@ -131,6 +131,10 @@ class Loader:
     def _table(self) -> dict:
         """Further keys of the feed's table in the configuration."""
         return {}
+
+    def _make_source(self, source: str | None, feed: str, given: dict) -> Source:
+        """Where the batches come from."""
+        return Source(source, feed, given, self._folder_transform)
 
     # Attaching.
 

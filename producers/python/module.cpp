@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// feedring._producer: the life of a producer whose samples a Python function makes. Links no torch and no NumPy.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <feedring/producer.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace feedring::python {
+namespace {
+
+/// The exception in one line, as Python's own last line of a traceback has it.
+std::string in_words(nb::python_error& error) {
+  const nb::str kind(error.type().attr("__name__"));
+  const nb::str text(error.value());
+  return std::string(kind.c_str()) + (nb::len(text) == 0 ? "" : ": ") + text.c_str();
+}
+
+/// Calls a function of (sample, epoch, ordinal, random, list of writable memoryviews).
+class PythonFiller : public Filler {
+ public:
+  explicit PythonFiller(nb::object fill) : fill_(std::move(fill)) {}
+  ~PythonFiller() override {
+    const nb::gil_scoped_acquire interpreter;
+    fill_.reset();
+  }
+
+  void fill(const SampleRequest& request, std::span<const SlotTensor> out) override {
+    const nb::gil_scoped_acquire interpreter;
+    try {
+      nb::list views;
+      for (const SlotTensor& tensor : out) {
+        PyObject* view = PyMemoryView_FromMemory(reinterpret_cast<char*>(tensor.bytes.data()),
+                                                 static_cast<Py_ssize_t>(tensor.bytes.size()), PyBUF_WRITE);
+        if (view == nullptr) nb::raise_python_error();
+        views.append(nb::steal(view));
+      }
+      fill_(request.sample, request.epoch, request.ordinal, request.random, views);
+    } catch (nb::python_error& error) {
+      throw std::runtime_error(in_words(error));
+    }
+  }
+
+ private:
+  nb::object fill_;
+};
+
+std::unique_ptr<Filler> make_filler(const nb::object& make, const OwnFeed& feed) {
+  const nb::gil_scoped_acquire interpreter;
+  try {
+    const nb::bytes attachment(feed.attachment.data(), feed.attachment.size());
+    return std::make_unique<PythonFiller>(make(feed.name, feed.samples, feed.options, attachment));
+  } catch (nb::python_error& error) {
+    const std::string words = in_words(error);
+    error.restore();
+    PyErr_Print();  // where in the user's code
+    throw std::runtime_error(words);
+  }
+}
+
+int run(std::vector<std::string> arguments, const nb::object& make) {
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  const nb::gil_scoped_release others_run;
+  return run_producer(static_cast<int>(argv.size()), argv.data(),
+                      [&make](const OwnFeed& feed) { return make_filler(make, feed); });
+}
+
+}  // namespace
+
+NB_MODULE(_producer, module) {
+  module.doc() = "The life of a producer whose samples Python makes. Programs use feedring.DatasetLoader.";
+  module.def(
+      "run", &run, nb::arg("arguments"), nb::arg("make"),
+      "run_producer() of <feedring/producer.hpp>. `arguments`: the program's, with its name. `make`: called with "
+      "(feed name, samples, options as JSON, attachment) for each feed with own samples; gives the function that "
+      "is called with (sample, epoch, ordinal, random bits, writable memoryviews of the tensors) for each sample.");
+}
+
+}  // namespace feedring::python
