@@ -103,20 +103,36 @@ bool same(const RgbView& view, const Bytes& whole, Size size, Box box) {
   return true;
 }
 
-constexpr std::size_t kModes = 3;
-constexpr const char* kNames[kModes] = {"libjpeg-turbo, whole", "libjpeg-turbo, crop", "own, crop"};
+constexpr std::size_t kModes = 5;
+constexpr const char* kNames[kModes] = {"libjpeg-turbo, whole", "libjpeg-turbo, crop", "own, to the crop's end",
+                                        "own, making the index", "own, by the index"};
+
+/// The index of one file.
+class OneShelf : public seekjpeg::Shelf {
+ public:
+  std::span<const seekjpeg::Entry> find(std::size_t) override {
+    return is_making ? std::span<const seekjpeg::Entry>{} : entries_;
+  }
+  bool wants(std::size_t) override { return is_making; }
+  void keep(std::span<const seekjpeg::Entry> entries) override { entries_.assign(entries.begin(), entries.end()); }
+  bool is_making = true;
+
+ private:
+  std::vector<seekjpeg::Entry> entries_;
+};
 constexpr std::size_t kMemory = std::size_t{1} << 30;
 
 int run(const std::vector<Bytes>& files, int rounds) {
   JpegDecoder libjpeg;
   seekjpeg::CropDecoder own;
   std::array<Arena, kModes> arena;
+  std::vector<OneShelf> shelves(files.size());
   Bytes whole;
   std::mt19937 rng(1);
   std::array<std::vector<double>, kModes> sums;
   std::size_t left_out = 0;
   std::size_t differ = 0;
-  for (int round = -1; round < rounds; ++round) {  // the first one warms up and compares
+  for (int round = -1; round < rounds; ++round) {  // the first one warms up and makes indices; two are compared
     std::array<double, kModes> sum{};
     for (std::size_t i = 0; i < files.size(); ++i) {
       Size size;
@@ -124,33 +140,34 @@ int run(const std::vector<Bytes>& files, int rounds) {
       if (libjpeg.header(files[i], arena[0], size)) continue;
       const Box box = random_resized_crop(rng, size);
       std::array<double, kModes> took{};
-      RgbView view;
-      bool is_own = false;
+      std::array<RgbView, kModes> view;
+      std::array<bool, kModes> is_own{};
       for (std::size_t turn = 0; turn < kModes; ++turn) {
         const std::size_t mode = (turn + i + static_cast<std::size_t>(round + 1)) % kModes;
+        shelves[i].is_making = mode == 3;
         const double begin = cpu_us();
         if (mode == 0) {
           full_decode(files[i], whole);
-        } else if (mode == 1) {
-          arena[1].reset(kMemory);
-          RgbView crop;
-          (void)libjpeg.pixels(files[i], size, box, false, arena[1], crop);
         } else {
-          arena[2].reset(kMemory);
-          is_own = own.pixels(files[i], size, box, arena[2], view);
+          arena[mode].reset(kMemory);
+          is_own[mode] =
+              mode == 1 ? !libjpeg.pixels(files[i], size, box, false, arena[1], view[1])
+                        : own.pixels(files[i], size, box, arena[mode], view[mode], mode == 2 ? nullptr : &shelves[i]);
         }
         took[mode] = cpu_us() - begin;
       }
-      if (!is_own) took[2] += took[1];
-      for (std::size_t mode = 0; mode < kModes; ++mode) sum[mode] += took[mode];
-      if (round >= 0) continue;
-      left_out += is_own ? 0 : 1;
-      if (is_own && !same(view, whole, size, box)) ++differ;
+      for (std::size_t mode = 0; mode < kModes; ++mode) {
+        if (mode > 1 && !is_own[mode]) took[mode] += took[1];
+        sum[mode] += took[mode];
+        if (round > 0 || mode < 2) continue;
+        left_out += is_own[mode] ? 0 : 1;
+        if (is_own[mode] && !same(view[mode], whole, size, box)) ++differ;
+      }
     }
     if (round < 0) continue;
     for (std::size_t mode = 0; mode < kModes; ++mode) sums[mode].push_back(sum[mode] / double(files.size()));
   }
-  std::printf("%zu files, %zu left to libjpeg, %zu differ\n", files.size(), left_out, differ);
+  std::printf("%zu files; in two rounds %zu boxes left to libjpeg, %zu differ\n", files.size(), left_out, differ);
   for (std::size_t mode = 0; mode < kModes; ++mode) {
     std::vector<double> ratios;
     for (std::size_t r = 0; r < sums[mode].size(); ++r) ratios.push_back(sums[0][r] / sums[mode][r]);

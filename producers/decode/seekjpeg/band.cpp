@@ -10,7 +10,7 @@ Band band_of(const Header& header, Box box) {
   Band band;
   band.unit = {luma.across * kBlock, luma.down * kBlock};
   band.across = (header.size.width + band.unit.width - 1) / band.unit.width;
-  const std::int32_t down = (header.size.height + band.unit.height - 1) / band.unit.height;
+  band.down = (header.size.height + band.unit.height - 1) / band.unit.height;
   // The filter that doubles chroma reads one sample to each side: what a pixel more needs.
   const std::int32_t margin_x = luma.across == 2 ? 1 : 0;
   const std::int32_t margin_y = luma.down == 2 ? 1 : 0;
@@ -24,7 +24,7 @@ Band band_of(const Header& header, Box box) {
   const std::int32_t together = header.components == 1 ? header.rows_together : 1;
   const std::int32_t height = band.unit.height * together;
   const std::int32_t rows = (std::min(bottom + margin_y * 2, header.size.height) + height - 1) / height;
-  band.read_rows = std::min(rows * together, down);
+  band.read_rows = std::min(rows * together, band.down);
   return band;
 }
 

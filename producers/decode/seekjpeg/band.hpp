@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "producers/decode/image.hpp"
+#include "producers/decode/seekjpeg/entry.hpp"
 #include "producers/decode/seekjpeg/header.hpp"
 #include "producers/decode/seekjpeg/huffman.hpp"
 
@@ -16,6 +18,7 @@ namespace feedring::seekjpeg {
 struct Band {
   Size unit;                ///< in pixels
   std::int32_t across = 0;  ///< units of a row of the picture
+  std::int32_t down = 0;    ///< and of a column
   std::int32_t first = 0;   ///< columns whose samples are needed
   std::int32_t end = 0;
   std::int32_t first_row = 0;  ///< rows whose samples are needed
@@ -24,6 +27,11 @@ struct Band {
 };
 
 Band band_of(const Header& header, Box box);
+
+constexpr std::int32_t entries_across(const Band& band) { return (band.across + kEvery - 1) / kEvery; }
+constexpr std::size_t entries_of(const Band& band) {
+  return static_cast<std::size_t>(entries_across(band)) * static_cast<std::size_t>(band.down);
+}
 
 /// The samples of one component in a band.
 struct Plane {
@@ -45,7 +53,10 @@ struct Job {
   std::array<const DcTable*, 3> dc{};
   std::array<const AcTable*, 3> ac{};
   std::array<const std::int16_t*, 3> quant{};
-  std::uint8_t* scan = nullptr;  ///< for header->scan without its stuffing: its size and kScanSlack
+  std::uint8_t* scan[2] = {};    ///< for header->scan without its stuffing: its size and kScanSlack
+  std::span<const Entry> known;  ///< not empty: the rows are entered there
+  std::span<Entry> record;       ///< not empty: the scan is read to its end, and its index is noted there
+  bool recorded = false;         ///< whether that is one
   std::uint8_t* row[2] = {};     ///< for a doubled row of each chroma component
   std::uint8_t* rgb = nullptr;   ///< rows of 3 * box.width bytes; kRowSlack behind the last may be touched
 };

@@ -61,6 +61,17 @@ struct Source {
   }
 };
 
+/// How many bytes are 255.
+HWY_INLINE std::size_t count_ones(const std::uint8_t* from, std::size_t size) {
+  const hn::CappedTag<std::uint8_t, 32> d;
+  const auto ones = hn::Set(d, std::uint8_t{255});
+  std::size_t found = 0;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= size; i += hn::Lanes(d)) found += hn::CountTrue(d, hn::Eq(hn::LoadU(d, from + i), ones));
+  for (; i < size; ++i) found += from[i] == 255 ? 1 : 0;
+  return found;
+}
+
 /// The next bits, left-aligned, and how many of them are sure: the lower six bits of `count`, what is above has no
 /// meaning. So what a shift ignores anyway need not be cut off before, which matters in the chain of a look-up: each
 /// waits for the length that the one before it found.

@@ -53,6 +53,22 @@ bool give_plane(const Header& header, const Band& band, std::size_t index, Arena
   return memory != nullptr;
 }
 
+bool decode(Job& job, Arena& arena, Shelf* shelf) {
+  if (shelf == nullptr) return decode_band(job);
+  const std::size_t count = entries_of(job.band);
+  job.known = shelf->find(count);
+  if (!job.known.empty()) {
+    if (job.known.size() == count && decode_band(job)) return true;
+    job.known = {};  // what is there leads nowhere
+    return decode_band(job);
+  }
+  auto* entries = shelf->wants(count) ? static_cast<Entry*>(arena.take(count * sizeof(Entry))) : nullptr;
+  if (entries != nullptr) job.record = {entries, count};
+  if (!decode_band(job)) return false;
+  if (job.recorded) shelf->keep(job.record);
+  return true;
+}
+
 }  // namespace
 
 struct CropDecoder::Tables {
@@ -63,7 +79,8 @@ struct CropDecoder::Tables {
 CropDecoder::CropDecoder() : tables_(std::make_unique<Tables>()) {}
 CropDecoder::~CropDecoder() = default;
 
-bool CropDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out) {
+bool CropDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out,
+                         Shelf* shelf) {
   Header header;
   if (!read_header(bytes, header) || header.size != size || !has_end_marker(header.scan)) return false;
   Job job;
@@ -83,13 +100,16 @@ bool CropDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box
     if (!give_plane(header, job.band, i, arena, job.plane[i])) return false;
   }
   const auto width = static_cast<std::size_t>(box.width);
-  job.scan = static_cast<std::uint8_t*>(arena.take(header.scan.size() + kScanSlack));
+  for (std::uint8_t*& scan : job.scan) {
+    scan = static_cast<std::uint8_t*>(arena.take(header.scan.size() + kScanSlack));
+    if (scan == nullptr) return false;
+  }
   job.rgb = static_cast<std::uint8_t*>(arena.take(3 * width * static_cast<std::size_t>(box.height) + kRowSlack));
   for (std::uint8_t*& row : job.row) {
     row = static_cast<std::uint8_t*>(arena.take(width + 8 + kRowSlack));
     if (row == nullptr) return false;
   }
-  if (job.scan == nullptr || job.rgb == nullptr || !decode_band(job)) return false;
+  if (job.rgb == nullptr || !decode(job, arena, shelf)) return false;
   out = {job.rgb, {box.width, box.height}, 3 * width};
   return true;
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "producers/decode/image.hpp"
+#include "producers/decode/seekjpeg/entry.hpp"
 
 namespace feedring {
 
@@ -24,8 +25,10 @@ class CropDecoder {
   CropDecoder& operator=(const CropDecoder&) = delete;
 
   /// The pixels of `box` of a picture of `size`, in memory of the arena. False: this file is libjpeg's, for pixels or
-  /// for a word on what is wrong; what was taken from the arena is to be given back.
-  bool pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out);
+  /// for a word on what is wrong; what was taken from the arena is to be given back. An index on the `shelf` is used,
+  /// or made.
+  bool pixels(std::span<const std::uint8_t> bytes, Size size, Box box, Arena& arena, RgbView& out,
+              Shelf* shelf = nullptr);
 
  private:
   struct Tables;
