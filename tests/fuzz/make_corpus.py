@@ -199,6 +199,18 @@ episodes = { ways = 2, query_split = "weighted", query_weights = [1, 2.5], class
     keep("config", "misspelt", "[feed.train]\ndata = \"x\"\nbatchsize = 3\n")
 
 
+def episode_files():
+    first = {"feedring_episodes": 1, "dataset_digest": "d1", "seed": 0, "epoch": 0,
+             "episodes": {"ways": [2, 2], "shots": [1, 1], "queries": [1, 1]}}
+    plain = {"ordinal": 0, "classes": [4, 1], "support": [[16], [5]], "query": [[18], [7]], "label_map": [1, 0]}
+    more = {**first, "episodes": {"ways": [1, 3], "shots": [1, 2], "queries": [1, 1], "unlabelled": 1, "distractors": 1,
+                                  "query_split": "uniform", "augment": ["rotate90"]}}
+    varied = {"ordinal": 1, "classes": [7, 1], "support": [[5, 4], [6]], "query": [[], [7, 4]], "label_map": [0, 1],
+              "distractors": [2], "unlabelled": [[7], [5], [8]]}
+    keep("episode_file", "plain", "".join(compact(line) + "\n" for line in [first, plain, {**plain, "ordinal": 1}]))
+    keep("episode_file", "varied", "".join(compact(line) + "\n" for line in [more, {**varied, "ordinal": 0}, varied]))
+
+
 ATTACH = {"op": "attach", "feed": "train", "rank": 1, "local_rank": 1, "world": 4, "local_world": 2}
 FEED = {"name": "train", "data": "/data", "batch_size": 4, "slots": 3, "seed": 5, "shuffle": True, "remainder": "pad",
         "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "nhwc", "repeat": True,
@@ -243,5 +255,5 @@ def rings():
          offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")
 
 
-for write in [decode, seekjpeg, index, manifest, config, messages, rings]:
+for write in [decode, seekjpeg, index, manifest, config, episode_files, messages, rings]:
     write()
