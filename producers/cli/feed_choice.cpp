@@ -50,10 +50,9 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
 
 void demand_files(const FeedSpec& spec) {
   if (!spec.own) return;
-  throw Error(ErrorKind::kUsage,
-              "feed \"" + spec.name +
-                  "\" has no files: the pool's producer program makes its samples; `feedring plan` and "
-                  "`feedring bench` work on it");
+  throw Error(ErrorKind::kUsage, "feed \"" + spec.name +
+                                     "\" has no files: its samples are made, not read; `feedring plan` and "
+                                     "`feedring bench` work on it");
 }
 
 Scan scan_feed(const ChosenFeed& chosen) {

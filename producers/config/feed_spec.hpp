@@ -26,12 +26,24 @@ enum class FinishBy : std::uint8_t { kProducer, kDevice };
 /// Whose order, names and element types the tensors of an episode have (docs/episodes.md).
 enum class EpisodeLayout : std::uint8_t { kFeedring, kTorchmeta, kLearn2learn, kEasyfsl };
 
-/// Samples that the pool's producer program makes, by a Filler (<feedring/producer.hpp>).
+/// Few-shot regression tasks, after TorchMeta's toy data sets of these names.
+enum class Tasks : std::uint8_t { kSinusoid, kHarmonic, kSinusoidAndLine };
+struct TasksSpec {
+  Tasks kind = Tasks::kSinusoid;
+  std::uint32_t shots = 5;
+  std::uint32_t queries = 15;
+  double noise_std = 0;
+  std::uint64_t seed = 0;  ///< of the tasks, not of their order: other tasks for another feed
+};
+
+/// Samples that are in no files: a Filler makes them (<feedring/producer.hpp>), of the pool's producer program, or
+/// feedring's own for `tasks`.
 struct OwnSpec {
   std::uint64_t samples = 0;
   std::vector<OwnTensor> tensors;
   nlohmann::json options = nlohmann::json::object();  ///< handed on as it stands
   std::optional<std::filesystem::path> attachment;    ///< absolute; its bytes are handed on
+  std::optional<TasksSpec> tasks;
 };
 
 struct FeedSpec {

@@ -82,7 +82,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   table.read_word("remainder", feed.remainder);
   table.read_word("on_error", feed.on_error);
   table.read("error_budget", feed.error_budget, 0.0, 1.0);
-  table.read_word("dtype", feed.dtype);
+  if (!source.contains("tasks")) table.read_word("dtype", feed.dtype);  // else of their numbers
   table.read_word("layout", feed.layout);
   table.read_word("finish", feed.finish);
   table.read("repeat", feed.repeat);
@@ -100,7 +100,8 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
     if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already
   }
   read_episode_layout(table, source, feed, file);
-  feed.own = read_own(table, source, feed.name, folder, file);
+  feed.own = read_tasks(table, source, feed.name, file);
+  if (!feed.own) feed.own = read_own(table, source, feed.name, folder, file);
   table.refuse_unknown_keys();
   if (feed.own) return feed;
   if (data == nullptr) {

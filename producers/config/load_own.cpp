@@ -124,7 +124,7 @@ void read_producer(TomlTable& table, const std::filesystem::path& folder, std::v
 void demand_producer(const Config& config, const std::string& file) {
   if (!config.pool.producer.empty()) return;
   for (const FeedSpec& feed : config.feeds) {
-    if (!feed.own) continue;
+    if (!feed.own || feed.own->tasks) continue;
     throw Error(ErrorKind::kUsage, file + ": feed \"" + feed.name +
                                        "\" has own samples and no program makes them: add producer = "
                                        "\"./my_producer\" to [pool]");

@@ -17,6 +17,10 @@ namespace feedring {
 [[nodiscard]] std::optional<OwnSpec> read_own(TomlTable& table, const toml::table& source, const std::string& feed,
                                               const std::filesystem::path& folder, const std::string& file);
 
+/// The table `tasks` of a feed, with its keys samples (how many tasks) and dtype; nullopt where there is none.
+[[nodiscard]] std::optional<OwnSpec> read_tasks(TomlTable& table, const toml::table& source, const std::string& feed,
+                                                const std::string& file);
+
 /// The pool's key producer: a program, or a list of a program and its arguments. A program with a '/' is relative to
 /// `folder`, one without is looked for in PATH.
 void read_producer(TomlTable& table, const std::filesystem::path& folder, std::vector<std::string>& producer);

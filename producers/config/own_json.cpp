@@ -3,6 +3,7 @@
 #include <feedring/error.hpp>
 
 #include "producers/config/feed_spec.hpp"
+#include "producers/config/json_words.hpp"
 
 namespace feedring {
 
@@ -10,7 +11,15 @@ nlohmann::json to_json(const OwnSpec& spec) {
   nlohmann::json tensors = nlohmann::json::array();
   for (const OwnTensor& tensor : spec.tensors)
     tensors.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}});
-  return {{"samples", spec.samples}, {"tensors", std::move(tensors)}, {"options", spec.options}};
+  nlohmann::json json = {{"samples", spec.samples}, {"tensors", std::move(tensors)}, {"options", spec.options}};
+  if (spec.tasks) {
+    json["tasks"] = {{"kind", to_word(spec.tasks->kind)},
+                     {"shots", spec.tasks->shots},
+                     {"queries", spec.tasks->queries},
+                     {"noise_std", spec.tasks->noise_std},
+                     {"seed", spec.tasks->seed}};
+  }
+  return json;
 }
 
 OwnSpec own_spec_from_json(const nlohmann::json& json) {
@@ -25,6 +34,12 @@ OwnSpec own_spec_from_json(const nlohmann::json& json) {
         {each.at("name").get<std::string>(), *dtype, each.at("shape").get<std::vector<std::uint64_t>>()});
   }
   spec.options = json.at("options");
+  if (json.contains("tasks")) {
+    const nlohmann::json& tasks = json.at("tasks");
+    spec.tasks = {word_of<Tasks>(tasks, "kind"), tasks.at("shots").get<std::uint32_t>(),
+                  tasks.at("queries").get<std::uint32_t>(), tasks.at("noise_std").get<double>(),
+                  tasks.at("seed").get<std::uint64_t>()};
+  }
   return spec;
 }
 

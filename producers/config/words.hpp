@@ -17,6 +17,11 @@ template <class Enum>
 struct Words;
 
 template <>
+struct Words<Tasks> {
+  static constexpr std::array<std::pair<std::string_view, Tasks>, 3> kAll{
+      {{"sinusoid", Tasks::kSinusoid}, {"harmonic", Tasks::kHarmonic}, {"sinusoid_and_line", Tasks::kSinusoidAndLine}}};
+};
+template <>
 struct Words<Remainder> {
   static constexpr std::array<std::pair<std::string_view, Remainder>, 3> kAll{
       {{"drop", Remainder::kDrop}, {"pad", Remainder::kPad}, {"exact", Remainder::kExact}}};

@@ -18,6 +18,7 @@ enum class Stream : std::uint64_t {
   kMembers = 5,     ///< the samples of an episode's classes
   kLabels = 6,      ///< the labels that an episode gives its classes
   kSizes = 7,       ///< how many classes and samples an episode has, where that is left to chance
+  kTasks = 8,       ///< functions that regression tasks are samples of, and those samples
 };
 
 /// A sequence of random numbers that belongs to one ordinal of one epoch under one seed. A value type: 100 bytes, no

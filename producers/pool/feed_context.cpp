@@ -9,6 +9,7 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "producers/pool/toy_tasks.hpp"
 #include "producers/transform/decode_options.hpp"
 #include "runtime/ring_segment.hpp"
 
@@ -27,7 +28,11 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
     : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)) {
   if (spec_.own) {
     own_ = {spec_.name, spec_.own->samples, spec_.own->tensors, spec_.own->options.dump(), index_.attachment()};
-    if (make_filler) filler_ = make_filler(own_);
+    if (spec_.own->tasks) {
+      filler_ = make_toy_tasks(*spec_.own->tasks);
+    } else if (make_filler) {
+      filler_ = make_filler(own_);
+    }
     if (filler_ == nullptr) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("feed '{}': this program makes no samples of its own for it", spec_.name));

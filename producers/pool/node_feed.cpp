@@ -128,7 +128,7 @@ NodeFeed open_own_feed(const FeedSpec& spec) {
       throw Error(ErrorKind::kData,
                   fmt::format("feed '{}': the attachment {} cannot be read", spec.name, file.string()));
   }
-  UniqueFd fd = build_nameless_index(spec.own->samples, "own samples " + spec.own->options.dump(), attachment);
+  UniqueFd fd = build_nameless_index(spec.own->samples, "own samples " + to_json(*spec.own).dump(), attachment);
   Index index = Index::attach(fd.get());
   return {.spec = spec,
           .index_fd = std::move(fd),

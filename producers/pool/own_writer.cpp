@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <exception>
+#include <feedring/error.hpp>
 
 #include "producers/pool/slot_values.hpp"
 #include "runtime/fault_point.hpp"
@@ -10,6 +11,11 @@
 namespace feedring {
 
 using contract::RowStatus;
+
+void SlotTensor::wrong_type(std::size_t asked) const {
+  throw Error(ErrorKind::kUsage, "tensor '" + spec.name + "' has elements of type " + std::string(name_of(spec.dtype)) +
+                                     ", which have not " + std::to_string(asked) + " bytes");
+}
 
 RowStatus OwnWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
   const std::uint32_t row = task.place.row;

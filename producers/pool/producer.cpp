@@ -174,11 +174,6 @@ class Producer {
 
 }  // namespace
 
-void SlotTensor::wrong_type(std::size_t asked) const {
-  throw Error(ErrorKind::kUsage, "tensor '" + spec.name + "' has elements of type " + std::string(name_of(spec.dtype)) +
-                                     ", which have not " + std::to_string(asked) + " bytes");
-}
-
 int run_producer(int argc, char** argv, const MakeFiller& make_filler) {
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {

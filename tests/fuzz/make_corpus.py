@@ -120,6 +120,7 @@ def manifest():
 
 
 def config():
+    keep("config", "tasks", "[feed.train]\ntasks = { kind = \"harmonic\", shots = 3, noise_std = 0.5 }\ndtype = \"float64\"\n")
     keep("config", "own_samples", """[pool]
 producer = ["./waves", "--fast"]
 [feed.train]

@@ -106,6 +106,29 @@ TEST_F(OwnConfig, RefusesWhatDoesNotGoTogether) {
   EXPECT_THAT(error_of_feed("data = \"d\"\nattachment = \"x\""), HasSubstr("not how many"));
 }
 
+TEST_F(OwnConfig, MakesTasksWithoutAProgram) {
+  const FeedSpec feed =
+      load(
+          "[feed.train]\ntasks = { kind = \"harmonic\", shots = 3, queries = 4, noise_std = 0.5, seed = 7 }\n"
+          "dtype = \"float64\"")
+          .feeds.at(0);
+  ASSERT_TRUE(feed.own && feed.own->tasks);
+  EXPECT_EQ(feed.own->samples, 5000U);
+  EXPECT_EQ(feed.own->tensors.at(3).name, "query_targets");
+  EXPECT_THAT(feed.own->tensors.at(3).shape, ElementsAre(4, 1));
+  EXPECT_EQ(feed.own->tensors.at(0).dtype, Dtype::kFloat64);
+  const FeedSpec back = feed_spec_from_json(nlohmann::json::parse(to_json(feed).dump()));
+  EXPECT_EQ(to_json(back), to_json(feed));
+  EXPECT_EQ(back.own->tasks->kind, Tasks::kHarmonic);
+  EXPECT_EQ(back.own->tasks->noise_std, 0.5);
+  EXPECT_EQ(back.own->tasks->seed, 7U);
+  EXPECT_EQ(load("feed.train.tasks = {}").feeds.at(0).own->samples, 1'000'000U);
+  EXPECT_THAT(error_of("feed.train.tasks = 3"), HasSubstr("a table such as"));
+  EXPECT_THAT(error_of("feed.train.tasks = { kind = \"cosine\" }"), HasSubstr("\"sinusoid\""));
+  EXPECT_THAT(error_of("[feed.train]\ntasks = {}\ndata = \"d\""), HasSubstr("does not go with tasks"));
+  EXPECT_THAT(error_of("[feed.train]\ntasks = {}\ndtype = \"uint8\""), HasSubstr("as the numbers of tasks have"));
+}
+
 TEST_F(OwnConfig, NamesWhatIsWrongWithATensor) {
   const auto told = [&](const std::string& tensors) { return error_of_feed("samples = 3\ntensors = " + tensors); };
   EXPECT_THAT(told("[]"), HasSubstr("a list of 1 to 13 tables"));

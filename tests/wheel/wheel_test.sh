@@ -66,5 +66,8 @@ import feedring
 plain = [{"name": "Resize", "size": [8, 8]}]
 with feedring.Loader("pictures", batch_size=4, transform=plain, backend="numpy") as loader:
     assert sorted(i for batch in loader for i in batch["sample_ids"].tolist()) == list(range(8))
+# Producers in Python, with the package where only this program knows it.
+with feedring.DatasetLoader(list(range(10)), batch_size=5, num_workers=1, shuffle=False, timeout=60, backend="numpy") as loader:
+    assert [batch.tolist() for batch in loader] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 print("fed NumPy arrays")
 END

@@ -20,8 +20,9 @@ from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, In
 from .evaluation import Evaluation, Summary, evaluate, paired_difference
 from .helpers import cifar_fs, fc100, miniimagenet, omniglot, tieredimagenet
 from .loader import Loader
+from .tasks import TaskLoader, sinusoid
 
-__all__ = ["DataError", "DatasetLoader", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError", "HeldError",
-           "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError", "Summary", "UsageError",
-           "__version__", "cifar_fs", "command", "evaluate", "fc100", "main", "miniimagenet", "omniglot", "paired_difference",
-           "tieredimagenet"]
+__all__ = ["DataError", "DatasetLoader", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError",
+           "HeldError", "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError",
+           "Summary", "TaskLoader", "UsageError", "__version__", "cifar_fs", "command", "evaluate", "main",
+           "miniimagenet", "omniglot", "paired_difference", "sinusoid", "tieredimagenet"]

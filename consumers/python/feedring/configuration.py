@@ -43,11 +43,13 @@ class Source:
             self._changed = True
 
     @classmethod
-    def own(cls, producer: list[str], feed: str, table: dict, attachment: bytes) -> Source:
-        """A feed whose samples the program `producer` makes."""
+    def without_data(cls, feed: str, table: dict, producer: list[str] | None = None,
+                     attachment: bytes | None = None) -> Source:
+        """A feed whose samples are made: by the program `producer`, or by feedring's own."""
         source = cls(None, feed, {})
         source.path, source.attachment, source._changed = None, attachment, True
-        source._document = {"pool": {"producer": producer}, "feed": {feed: table}}
+        source.said = dict(table)
+        source._document = {"pool": {"producer": producer} if producer else {}, "feed": {feed: table}}
         return source
 
     @property

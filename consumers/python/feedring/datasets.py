@@ -72,8 +72,11 @@ class DatasetLoader(Loader):
         super().__init__(None, feed, **arguments)
 
     def _make_source(self, source: str | None, feed: str, given: dict) -> Source:
-        producer = [sys.executable, "-m", "feedring.producing"]
-        return Source.own(producer, feed, {**self._own, **given}, self._attachment)
+        # This package, wherever the program found it.
+        where = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        producer = [sys.executable, "-c", f"import sys; sys.path.insert(0, {where!r}); import feedring.producing as program; "
+                                          "program.main()"]
+        return Source.without_data(feed, {**self._own, **given}, producer, self._attachment)
 
     def _arrays(self, batch: _core.Batch):
         names = [tensor["name"] for tensor in self._own["tensors"]]

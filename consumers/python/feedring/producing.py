@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program of a producer in Python: `python -m feedring.producing`, which a pool starts for a DatasetLoader."""
+"""The program of a producer in Python, which a pool starts for a DatasetLoader."""
 
 from __future__ import annotations
 
@@ -42,8 +42,4 @@ def main() -> None:
 
     os.environ.pop("FEEDRING_POOL", None)  # a data set is no rank
     shipping.producing = True
-    sys.exit(_producer.run(sys.argv, make))
-
-
-if __name__ == "__main__":
-    main()
+    sys.exit(_producer.run(["feedring producer", *sys.argv[1:]], make))
