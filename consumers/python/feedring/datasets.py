@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
 
 from . import _core, shipping
@@ -101,12 +100,14 @@ class _Untouched:
     """Within it, the generators that a data set draws from; behind it, as they were."""
 
     def __enter__(self) -> None:
+        import random
+
         self._python = random.getstate()
         self._numpy = sys.modules["numpy"].random.get_state() if "numpy" in sys.modules else None
         self._torch = sys.modules["torch"].get_rng_state() if "torch" in sys.modules else None
 
     def __exit__(self, *exc: object) -> None:
-        random.setstate(self._python)
+        sys.modules["random"].setstate(self._python)
         if self._numpy is not None:
             sys.modules["numpy"].random.set_state(self._numpy)
         if self._torch is not None:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import pickle
 import sys
 
 from .errors import UsageError
@@ -16,6 +14,8 @@ producing = False  # this process is a producer
 
 def named(name: str):
     """What `pkg.module:factory` names: called where it can be, and is no data set yet."""
+    import importlib
+
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise UsageError(f"dataset={name!r} is no import path: write 'package.module:factory'")
@@ -31,6 +31,8 @@ def named(name: str):
 
 def pack(dataset: object, form: SampleForm, order: list[int] | None) -> tuple[dict, bytes]:
     """(options, attachment) of the feed. `dataset`: an import path, or an object, which is pickled."""
+    import pickle
+
     options = {"path": [entry or os.getcwd() for entry in sys.path]}
     if isinstance(dataset, str):
         options["factory"] = dataset
@@ -69,6 +71,8 @@ def _by_value(what: object, error: Exception | None) -> bytes:
 
 def unpack(options: dict, attachment: bytes) -> tuple:
     """(dataset, form, order), in a producer."""
+    import pickle
+
     sys.path[:] = options["path"]
     if "main" in options:
         import runpy
