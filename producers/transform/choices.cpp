@@ -33,6 +33,16 @@ nlohmann::json to_json(const Choice& choice) {
 
 }  // namespace
 
+Fault choose_for(const RandomApply& step, Size& size, Draw& random, Choices& choices) {
+  const bool applied = random.uniform() < step.p;
+  choices.push_back({.kind = Choice::Kind::kApply, .random = true, .applied = applied});
+  if (!applied) return std::nullopt;
+  for (const ChainedStep& each : step.steps) {
+    if (Fault fault = choose(each.step, size, random, choices)) return fault;
+  }
+  return std::nullopt;
+}
+
 Fault choose(const Step& step, Size& size, Draw& random, Choices& choices) {
   return std::visit([&](const auto& each) { return choose_for(each, size, random, choices); }, step);
 }
@@ -41,6 +51,10 @@ nlohmann::json to_json(const Choices& choices) {
   nlohmann::json json = nlohmann::json::array();
   for (const Choice& choice : choices) {
     if (!choice.random) continue;
+    if (!choice.augment.empty()) {
+      json.push_back({{"augment", {{"op", std::string(choice.augment)}, {"magnitude", choice.magnitude}}}});
+      continue;
+    }
     switch (choice.kind) {
       case Choice::Kind::kCrop: json.push_back({{"crop", to_json(choice.box)}}); break;
       case Choice::Kind::kFlip: json.push_back({{"flip", choice.applied}}); break;
@@ -51,6 +65,8 @@ nlohmann::json to_json(const Choices& choices) {
         break;
       case Choice::Kind::kRotate: json.push_back({{"rotate", choice.affine.angle}}); break;
       case Choice::Kind::kAffine: json.push_back({{"affine", to_json(choice.affine)}}); break;
+      case Choice::Kind::kApply: json.push_back({{"apply", choice.applied}}); break;
+      case Choice::Kind::kNothing:
       case Choice::Kind::kResize: break;  // its parameters say all of it
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "producers/decode/image.hpp"
@@ -18,7 +19,18 @@ namespace feedring {
 
 /// One step on the image that the step before it made.
 struct Choice {
-  enum class Kind : std::uint8_t { kCrop, kResize, kFlip, kVerticalFlip, kOperation, kErase, kRotate, kAffine };
+  enum class Kind : std::uint8_t {
+    kCrop,
+    kResize,
+    kFlip,
+    kVerticalFlip,
+    kOperation,
+    kErase,
+    kRotate,
+    kAffine,
+    kApply,
+    kNothing
+  };
   Kind kind = Kind::kCrop;
   bool random = false;  ///< it came from the plan's random numbers, not from the parameters alone
   bool applied = true;  ///< false: it was left out
@@ -30,6 +42,8 @@ struct Choice {
   Operation operation{};           ///< kOperation
   Warp warp{};                     ///< kRotate, kAffine
   AffineMap affine{};              ///< what the warp was made from; of a rotation its angle, counterclockwise
+  std::string_view augment{};      ///< the operation that RandAugment and its like chose, in torchvision's words
+  double magnitude = 0.0;          ///< of it
   std::array<double, 3> values{};  ///< kErase: what the part `box` of the finished image becomes
 };
 
@@ -40,8 +54,9 @@ using Choices = std::vector<Choice>;
 /// Draws as torchvision does: RandomResizedCrop area and ratio up to ten times, then the top and the left edge;
 /// RandomCrop the top edge, then the left, where there is a choice; what has a probability one number; ColorJitter the
 /// order of what it changes, then how much, brightness first; RandomErasing area and ratio up to ten times, then the
-/// top and the left edge; RandomAffine angle, shift across and down, scale, shear across and down. A fault where the
-/// image does not fit the step.
+/// top and the left edge; RandomAffine angle, shift across and down, scale, shear across and down; RandAugment and its
+/// like an operation, its magnitude where that is left to chance, then its sign. A fault where the image does not fit
+/// the step.
 Fault choose(const Step& step, Size& size, Draw& random, Choices& choices);
 
 /// The size that Resize gives an image; width or height may be 0 (max_size on a very long image). int64: the longer

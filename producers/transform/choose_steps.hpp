@@ -26,6 +26,11 @@ Fault choose_for(const RandomErasing& step, Size& size, Draw& random, Choices& c
 Fault choose_for(const RandomRotation& step, Size& size, Draw& random, Choices& choices);
 Fault choose_for(const RandomAffine& step, Size& size, Draw& random, Choices& choices);
 
+Fault choose_for(const RandomApply& step, Size& size, Draw& random, Choices& choices);
+Fault choose_for(const RandAugment& step, Size& size, Draw& random, Choices& choices);
+Fault choose_for(const TrivialAugmentWide& step, Size& size, Draw& random, Choices& choices);
+Fault choose_for(const AutoAugment& step, Size& size, Draw& random, Choices& choices);
+
 /// Appends a rotation of an image of `size`, which becomes that of the result.
 void rotate(const Rotation& rotation, Filter filter, const Colour& fill, Size& size, Choices& choices);
 /// Appends an affine map, around `center` or else the middle of the image.

@@ -83,6 +83,8 @@ void Geometry::apply(const Choices& choices) {
       case Choice::Kind::kOperation: operate(choice.operation); break;
       case Choice::Kind::kRotate:
       case Choice::Kind::kAffine: warp(choice.warp, choice.size); break;
+      case Choice::Kind::kApply:
+      case Choice::Kind::kNothing: break;
       case Choice::Kind::kErase: break;  // of finished values: Pipeline's
     }
   }

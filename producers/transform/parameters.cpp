@@ -86,6 +86,11 @@ std::vector<std::int32_t> Parameters::integers(std::string_view key, std::int32_
   return integers;
 }
 
+const nlohmann::json& Parameters::transforms(std::string_view key) const {
+  if (!at(key).is_array() || at(key).empty()) expected(key, "a list of transforms");
+  return at(key);
+}
+
 Size Parameters::size() const {
   const std::vector<std::int32_t> sides = integers("size", 1, kLargestSide);
   if (sides.size() == 1) return {sides[0], sides[0]};

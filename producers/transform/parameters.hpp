@@ -35,6 +35,8 @@ class Parameters {
   [[nodiscard]] std::vector<double> numbers(std::string_view key) const;
   /// A whole number or a list of them, each in [low, high].
   [[nodiscard]] std::vector<std::int32_t> integers(std::string_view key, std::int32_t low, std::int32_t high) const;
+  /// A list of transforms, not empty.
+  [[nodiscard]] const nlohmann::json& transforms(std::string_view key) const;
   /// "size" of a crop: an integer for both sides, or [height, width].
   [[nodiscard]] Size size() const;
   /// "interpolation", bilinear by default; and "antialias", which must not be false.

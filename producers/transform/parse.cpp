@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <feedring/error.hpp>
+#include <utility>
 
 #include "producers/config/suggest.hpp"
 #include "producers/transform/choices.hpp"
@@ -17,7 +18,7 @@ using nlohmann::json;
 struct Kind {
   std::string_view name;
   std::vector<std::string_view> parameters;
-  Parsed (*parse)(const Parameters&);
+  Parsed (*parse)(const Parameters&);  ///< null: RandomApply, which holds transforms
 };
 
 const std::vector<Kind>& kinds() {
@@ -44,6 +45,10 @@ const std::vector<Kind>& kinds() {
       {"RandomAffine",
        {"degrees", "translate", "scale", "shear", "interpolation", "fill", "center"},
        parse_random_affine},
+      {"RandomApply", {"transforms", "p"}, nullptr},
+      {"RandAugment", {"num_ops", "magnitude", "num_magnitude_bins", "interpolation", "fill"}, parse_rand_augment},
+      {"TrivialAugmentWide", {"num_magnitude_bins", "interpolation", "fill"}, parse_trivial_augment_wide},
+      {"AutoAugment", {"policy", "interpolation", "fill"}, parse_auto_augment},
       {"Normalize", {"mean", "std"}, parse_normalize},
       {"ToDtype", {"dtype", "scale"}, parse_to_dtype}};
   return kinds;
@@ -69,6 +74,14 @@ class Walk {
  public:
   void add(const Step& step, const Parameters& at) {
     std::visit([&](const auto& each) { visit(each, at); }, step);
+  }
+  /// The steps that led to `other` may be done, or left out.
+  void maybe(const Walk& other, const Parameters& at) {
+    if (values_ != other.values_ || said_ != other.said_ || dtype_ != other.dtype_) {
+      at.fail("it would change the type of some images alone: put ToDtype and Normalize beside it");
+    }
+    erased_ = erased_ || other.erased_;
+    if (size_ != other.size_) size_.reset();
   }
   [[nodiscard]] std::optional<Size> size() const { return size_; }
   /// The pixels have become floats.
@@ -127,6 +140,7 @@ class Walk {
     pixels_only(at);
     if (step.expand) size_.reset();  // each result has a size of its own
   }
+  void visit(const RandomApply& /*step*/, const Parameters& /*at*/) {}  // maybe()
   // A step that changes colours where they stand.
   template <class Painting>
   void visit(const Painting& /*step*/, const Parameters& at) {
@@ -155,6 +169,43 @@ class Walk {
   bool erased_ = false;  ///< some of them were written over since
 };
 
+Parsed parse_step(const json& each, std::size_t place, Walk& walk);
+
+// Its steps must leave what the others rely on: they may not happen.
+Parsed parse_random_apply(const Parameters& from, std::size_t place, Walk& walk) {
+  RandomApply step{.p = from.probability(0.5)};
+  json canonical = json::array();
+  Walk inside = walk;
+  for (const json& each : from.transforms("transforms")) {
+    Parsed parsed = parse_step(each, place, inside);
+    step.steps.push_back({std::move(parsed.step)});
+    canonical.push_back(std::move(parsed.canonical));
+  }
+  walk.maybe(inside, from);
+  return {std::move(step), {{"transforms", std::move(canonical)}, {"p", step.p}}};
+}
+
+Parsed parse_step(const json& each, std::size_t place, Walk& walk) {
+  if (!each.is_object() || !each.contains("name") || !each["name"].is_string()) {
+    throw Error(ErrorKind::kUsage,
+                "transform " + std::to_string(place) + " must be a table with a \"name\", not " + each.dump());
+  }
+  const std::string name = each["name"];
+  const Kind* found = nullptr;
+  for (const Kind& kind : kinds()) {
+    if (kind.name == name) found = &kind;
+  }
+  if (found == nullptr) {
+    throw Error(ErrorKind::kUsage, "transform " + std::to_string(place) + ": \"" + name + "\" " + unknown(name));
+  }
+  const Parameters parameters(each, place, name, found->parameters);
+  Parsed parsed = found->parse != nullptr ? found->parse(parameters) : parse_random_apply(parameters, place, walk);
+  if (auto* erasing = std::get_if<RandomErasing>(&parsed.step)) erasing->after_values = walk.has_values();
+  walk.add(parsed.step, parameters);
+  parsed.canonical["name"] = name;
+  return parsed;
+}
+
 }  // namespace
 
 Chain Chain::parse(const nlohmann::json& transform) {
@@ -163,25 +214,8 @@ Chain Chain::parse(const nlohmann::json& transform) {
   chain.canonical_ = json::array();
   Walk walk;
   for (const json& each : transform) {
-    const std::size_t place = chain.steps_.size() + 1;
-    if (!each.is_object() || !each.contains("name") || !each["name"].is_string()) {
-      throw Error(ErrorKind::kUsage,
-                  "transform " + std::to_string(place) + " must be a table with a \"name\", not " + each.dump());
-    }
-    const std::string name = each["name"];
-    const Kind* found = nullptr;
-    for (const Kind& kind : kinds()) {
-      if (kind.name == name) found = &kind;
-    }
-    if (found == nullptr) {
-      throw Error(ErrorKind::kUsage, "transform " + std::to_string(place) + ": \"" + name + "\" " + unknown(name));
-    }
-    const Parameters parameters(each, place, name, found->parameters);
-    Parsed parsed = found->parse(parameters);
-    if (auto* erasing = std::get_if<RandomErasing>(&parsed.step)) erasing->after_values = walk.has_values();
-    walk.add(parsed.step, parameters);
-    parsed.canonical["name"] = name;
-    chain.steps_.push_back(parsed.step);
+    Parsed parsed = parse_step(each, chain.steps_.size() + 1, walk);
+    chain.steps_.push_back(std::move(parsed.step));
     chain.canonical_.push_back(std::move(parsed.canonical));
   }
   if (!walk.size()) {

@@ -38,6 +38,10 @@ Parsed parse_random_erasing(const Parameters& from);
 Parsed parse_random_rotation(const Parameters& from);
 Parsed parse_random_affine(const Parameters& from);
 
+Parsed parse_rand_augment(const Parameters& from);
+Parsed parse_trivial_augment_wide(const Parameters& from);
+Parsed parse_auto_augment(const Parameters& from);
+
 Parsed parse_normalize(const Parameters& from);
 Parsed parse_to_dtype(const Parameters& from);
 

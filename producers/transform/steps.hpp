@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "producers/decode/image.hpp"
 #include "producers/transform/operation.hpp"
@@ -120,6 +121,34 @@ struct RandomAffine {
   std::optional<std::array<double, 2>> center{};
 };
 
+struct ChainedStep;
+
+/// All of its steps, or none.
+struct RandomApply {
+  std::vector<ChainedStep> steps{};
+  double p = 0.5;
+};
+
+struct RandAugment {
+  std::int32_t num_ops = 2;
+  std::int32_t magnitude = 9;
+  std::int32_t num_magnitude_bins = 31;
+  Filter filter = Filter::kNearest;
+  Colour fill{};
+};
+
+struct TrivialAugmentWide {
+  std::int32_t num_magnitude_bins = 31;
+  Filter filter = Filter::kNearest;
+  Colour fill{};
+};
+
+/// AutoAugment(AutoAugmentPolicy.IMAGENET).
+struct AutoAugment {
+  Filter filter = Filter::kNearest;
+  Colour fill{};
+};
+
 struct Normalize {
   std::array<double, 3> mean{};
   std::array<double, 3> std{};
@@ -130,14 +159,16 @@ struct ToDtype {
   bool scale = false;
 };
 
-using Step = std::variant<Resize, CenterCrop, RandomResizedCrop, Pad, RandomCrop, RandomHorizontalFlip,
-                          RandomVerticalFlip, Grayscale, RandomOperation, ColorJitter, GaussianBlur, RandomErasing,
-                          RandomRotation, RandomAffine, Normalize, ToDtype>;
+using Step =
+    std::variant<Resize, CenterCrop, RandomResizedCrop, Pad, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip,
+                 Grayscale, RandomOperation, ColorJitter, GaussianBlur, RandomErasing, RandomRotation, RandomAffine,
+                 RandomApply, RandAugment, TrivialAugmentWide, AutoAugment, Normalize, ToDtype>;
 
-/// It is a RandomErasing of finished values.
-[[nodiscard]] inline bool writes_values(const Step& step) noexcept {
-  const auto* erasing = std::get_if<RandomErasing>(&step);
-  return erasing != nullptr && erasing->after_values;
-}
+struct ChainedStep {
+  Step step;
+};
+
+/// It holds a RandomErasing of finished values.
+[[nodiscard]] bool writes_values(const Step& step) noexcept;
 
 }  // namespace feedring

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/transform.hpp"
 
+#include <algorithm>
 #include <feedring/error.hpp>
+#include <variant>
 
 namespace feedring {
+
+bool writes_values(const Step& step) noexcept {
+  if (const auto* erasing = std::get_if<RandomErasing>(&step)) return erasing->after_values;
+  const auto* apply = std::get_if<RandomApply>(&step);
+  return apply != nullptr && std::any_of(apply->steps.begin(), apply->steps.end(),
+                                         [](const ChainedStep& each) { return writes_values(each.step); });
+}
 
 Dtype Chain::slot_dtype(Dtype asked) const {
   if (!dtype_) return asked;

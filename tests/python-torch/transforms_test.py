@@ -133,6 +133,22 @@ def test_warps_and_erasing_are_read_with_all_their_parameters(tv):
 
 
 @both
+def test_chosen_and_nested_ones_are_read(photos, tv):
+    chain = tv.Compose([
+        tv.RandomApply([tv.ColorJitter(0.4), tv.Compose([tv.RandomGrayscale(0.3)])], p=0.8), tv.RandAugment(3, 7),
+        tv.TrivialAugmentWide(fill=(1, 2, 3)), tv.AutoAugment(interpolation=v1.InterpolationMode.BILINEAR)])
+    assert describe(chain) == [
+        {"name": "RandomApply", "p": 0.8, "transforms": [{"name": "ColorJitter", "brightness": [0.6, 1.4]},
+                                                         {"name": "RandomGrayscale", "p": 0.3}]},
+        {"name": "RandAugment", "num_ops": 3, "magnitude": 7, "num_magnitude_bins": 31, "interpolation": "nearest"},
+        {"name": "TrivialAugmentWide", "num_magnitude_bins": 31, "interpolation": "nearest", "fill": [1, 2, 3]},
+        {"name": "AutoAugment", "interpolation": "bilinear"}]
+    assert arrived(photos, tv.Compose([tv.CenterCrop(24), chain, tv.PILToTensor()])).shape == (3, 3, 24, 24)
+    with pytest.raises(feedring.UsageError, match="svhn"):
+        describe(tv.AutoAugment(v1.AutoAugmentPolicy.SVHN))
+
+
+@both
 def test_warps_arrive_as_torchvision_makes_them(photos, tv):
     for steps in ([tv.RandomRotation((33, 33), fill=7)],
                   [tv.RandomRotation((-70, -70), interpolation=v1.InterpolationMode.BILINEAR)]):

@@ -191,6 +191,67 @@ TEST(TransformAffine, DrawsWithinItsRangesAndWholePixelsOfShift) {
   EXPECT_EQ(most_down, 100);
 }
 
+TEST(TransformRandAugment, ChoosesEachOfItsOperationsEquallyOftenAndBothSigns) {
+  std::map<std::string, int> chosen_ones;
+  int negative = 0;
+  int rotations = 0;
+  constexpr int kTimes = 14000;
+  for (std::uint64_t i = 0; i < kTimes / 2; ++i) {
+    const Choices choices = chosen(RandAugment{}, {100, 50}, i);
+    EXPECT_EQ(choices.size(), 2U);
+    for (const Choice& choice : choices) {
+      ++chosen_ones[std::string(choice.augment)];
+      if (choice.augment == "Rotate") {
+        ++rotations;
+        negative += choice.magnitude < 0 ? 1 : 0;
+        EXPECT_NEAR(std::abs(choice.magnitude), 9.0, 1e-5);  // 30 / 30 * 9
+      }
+      if (choice.augment == "Posterize") {
+        EXPECT_EQ(choice.magnitude, 7.0);  // 8 - 9 / 7.5, rounded
+      }
+      if (choice.augment == "TranslateY") {
+        EXPECT_NEAR(std::abs(choice.magnitude), 150.0 / 331 * 50 * 9 / 30, 1e-5);
+      }
+    }
+  }
+  EXPECT_EQ(chosen_ones.size(), 14U);
+  for (const auto& [name, times] : chosen_ones) EXPECT_NEAR(times, kTimes / 14, 5 * std::sqrt(kTimes / 14.0)) << name;
+  EXPECT_NEAR(negative, rotations / 2, 5 * std::sqrt(rotations * 0.25));
+}
+
+TEST(TransformTrivialAugmentWide, DrawsEveryMagnitude) {
+  std::set<double> rotations;
+  for (std::uint64_t i = 0; i < 12000; ++i) {
+    const Choices choices = chosen(TrivialAugmentWide{}, {100, 50}, i);
+    EXPECT_EQ(choices.size(), 1U);
+    if (choices[0].augment == "Rotate") rotations.insert(std::abs(choices[0].magnitude));
+  }
+  EXPECT_EQ(rotations.size(), 31U);
+  EXPECT_EQ(*rotations.begin(), 0.0);
+  EXPECT_EQ(*rotations.rbegin(), 135.0);
+}
+
+TEST(TransformAutoAugment, DoesNothingOfProbabilityZeroAndAllOfProbabilityOne) {
+  std::map<std::string, int> seen;
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const Choices choices = chosen(AutoAugment{}, {100, 50}, i);
+    EXPECT_LE(choices.size(), 2U);
+    for (const Choice& choice : choices) ++seen[std::string(choice.augment)];
+  }
+  // Of its 25 pairs, by hand: Equalize is expected 11.2 times, Invert 1.8, ShearX 0.6.
+  EXPECT_NEAR(seen["Equalize"], 5000 * 11.2 / 25, 250);
+  EXPECT_NEAR(seen["Invert"], 5000 * 1.8 / 25, 120);
+  EXPECT_NEAR(seen["ShearX"], 5000 * 0.6 / 25, 60);
+  EXPECT_EQ(seen.count("TranslateX"), 0U);
+}
+
+TEST(TransformRandomApply, ListsWhetherItIsDoneAndThenWhatItDrew) {
+  RandomApply step{.steps = {{RandomHorizontalFlip{1.0}}}, .p = 1.0};
+  EXPECT_EQ(to_json(chosen(step, {4, 4})).dump(), R"([{"apply":true},{"flip":true}])");
+  step.p = 0.0;
+  EXPECT_EQ(to_json(chosen(step, {4, 4})).dump(), R"([{"apply":false}])");
+}
+
 TEST(TransformColours, AreListedAsTheyWereDrawn) {
   Choices choices = chosen(RandomOperation{{Operation::Kind::kSolarize, 128.0}, 1.0}, {4, 4});
   choices.push_back(chosen(RandomOperation{{Operation::Kind::kGrayscale}, 0.0}, {4, 4})[0]);

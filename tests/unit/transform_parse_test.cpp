@@ -76,6 +76,16 @@ TEST(TransformChain, RefusesValuesThatTorchvisionWouldRefuseToo) {
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "saturation": [1.2, 0.8]}])", "neither below 0"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "hue": 0.6}])", "from 0 to 0.5"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "ColorJitter", "hue": [-0.2, 0.1, 0.2]}])", "[from, to]"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomApply"}])", "\"transforms\" is missing"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomApply", "transforms": []}])", "a list of transforms"},
+      {R"([{"name": "RandomApply", "transforms": [{"name": "CenterCrop", "size": 8}]}])", "one size"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomApply", "transforms": [{"name": "Blur"}]}])",
+       "\"Blur\" is no transform"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomApply", "transforms": [{"name": "ToDtype", "dtype": "float32"}]}])",
+       "some images alone"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandAugment", "magnitude": 31}])", "less than"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "TrivialAugmentWide", "num_magnitude_bins": 1}])", "from 2"},
+      {R"([{"name": "CenterCrop", "size": 8}, {"name": "AutoAugment", "policy": "svhn"}])", "\"imagenet\""},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "GaussianBlur", "kernel_size": 4}])", "odd"},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "GaussianBlur", "kernel_size": 3, "sigma": 0}])", "\"sigma\""},
       {R"([{"name": "CenterCrop", "size": 8}, {"name": "RandomErasing", "scale": [0.5, 1.5]}])", "\"scale\""},
@@ -154,6 +164,14 @@ TEST(TransformChain, WritesRangesForTheNumbersOfAColorJitter) {
                 [1],
             json::parse(R"({"name": "ColorJitter", "brightness": [0.75, 1.25], "contrast": [0.0, 3.0],
                             "saturation": null, "hue": [-0.5, 0.5]})"));
+}
+
+TEST(TransformChain, LetsTransformsBeDoneOrLeftOutTogether) {
+  const char* chain = R"([{"name": "CenterCrop", "size": 8},
+                          {"name": "RandomApply", "transforms": [{"name": "RandomHorizontalFlip"},
+                                                                 {"name": "CenterCrop", "size": [8, 8]}]}])";
+  EXPECT_EQ(canonical(chain)[1], json::parse(R"({"name": "RandomApply", "p": 0.5, "transforms": [
+                                  {"name": "RandomHorizontalFlip", "p": 0.5}, {"name": "CenterCrop", "size": [8, 8]}]})"));
 }
 
 TEST(TransformChain, GivesEqualChainsOneCanonicalTextHoweverTheyAreWritten) {

@@ -35,6 +35,19 @@ def pair(size):
     return [size, size] if isinstance(size, int) else size
 
 
+def check_magnitude(chooser, step, image, op, magnitude):
+    """It is one of those that torchvision would draw."""
+    bins = 10 if "num_magnitude_bins" not in vars(chooser) else step.get("num_magnitude_bins", 31)
+    values, _ = chooser._AUGMENTATION_SPACE[op]
+    values = values(bins, image.height, image.width)
+    if values is None:
+        return
+    if isinstance(chooser, v2.RandAugment):
+        values = values[step.get("magnitude", 9)].reshape(1)
+    nearest = min(abs(abs(magnitude) - float(value)) for value in values)
+    assert nearest <= 1e-6 * max(1, abs(magnitude)), (op, magnitude, values)
+
+
 # What is done or left out: the word for it in the choices, and the function.
 OPERATIONS = {
     "RandomGrayscale": ("grayscale", lambda image, step: F.rgb_to_grayscale(image, 3)),
@@ -74,6 +87,22 @@ def apply(image, step, choices):
         return F.horizontal_flip(image) if choices.pop(0)["flip"] else image
     if name == "RandomVerticalFlip":
         return F.vertical_flip(image) if choices.pop(0)["vertical_flip"] else image
+    if name == "RandomApply":
+        if choices.pop(0)["apply"]:
+            for inner in step["transforms"]:
+                image = apply(image, inner, choices)
+        return image
+    if name in ("RandAugment", "TrivialAugmentWide", "AutoAugment"):
+        chooser = getattr(v2, name)(interpolation=v2.InterpolationMode(step.get("interpolation", "nearest")),
+                                    fill=step.get("fill"))
+        left = {"RandAugment": step.get("num_ops", 2), "TrivialAugmentWide": 1, "AutoAugment": 2}[name]  # at most
+        while left > 0 and choices and "augment" in choices[0]:
+            left -= 1
+            drawn = choices.pop(0)["augment"]
+            check_magnitude(chooser, step, image, drawn["op"], drawn["magnitude"])
+            image = chooser._apply_image_or_video_transform(image, drawn["op"], drawn["magnitude"],
+                                                            chooser.interpolation, chooser._fill)
+        return image
     if name == "GaussianBlur":
         return F.gaussian_blur(image, pair(step["kernel_size"]), [choices.pop(0)["blur"]] * 2)
     if name == "RandomErasing":

@@ -93,6 +93,21 @@ TEST(TransformTorchvision, WholeChainsGiveTheSameBytes) {
           {"name": "RandomAffine", "degrees": [-30, 70], "translate": [0.1, 0.3], "scale": [0.7, 1.3],
            "shear": [-10, 10, -20, 5], "interpolation": "bilinear", "fill": 77},
           {"name": "RandomErasing", "value": [1, 2, 3], "p": 0.8}, {"name": "RandomVerticalFlip"}])",
+      R"([{"name": "RandomResizedCrop", "size": [50, 60]}, {"name": "RandAugment", "num_ops": 6, "magnitude": 13},
+          {"name": "RandomHorizontalFlip"}])",
+      R"([{"name": "RandAugment", "num_ops": 4, "num_magnitude_bins": 10, "interpolation": "bilinear", "fill": [9, 8, 7]},
+          {"name": "Resize", "size": [40, 50]}, {"name": "RandAugment", "num_ops": 4}])",
+      R"([{"name": "Resize", "size": [60, 66]}, {"name": "TrivialAugmentWide"}, {"name": "TrivialAugmentWide"},
+          {"name": "TrivialAugmentWide"}, {"name": "TrivialAugmentWide", "interpolation": "bilinear", "fill": 3}])",
+      R"([{"name": "Resize", "size": [60, 66]}, {"name": "AutoAugment"}, {"name": "RandomHorizontalFlip"},
+          {"name": "AutoAugment", "fill": 100}, {"name": "RandomVerticalFlip"},
+          {"name": "AutoAugment", "policy": "imagenet", "interpolation": "bicubic"}])",
+      R"([{"name": "RandomResizedCrop", "size": 48}, {"name": "RandomHorizontalFlip"},
+          {"name": "RandomApply", "p": 0.8, "transforms": [
+            {"name": "ColorJitter", "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1},
+            {"name": "RandomApply", "transforms": [{"name": "RandomRotation", "degrees": 20},
+                                                   {"name": "RandomGrayscale", "p": 0.5}]}]},
+          {"name": "RandomSolarize", "threshold": 128}])",
       R"([{"name": "CenterCrop", "size": [50, 60]}, {"name": "ToDtype", "dtype": "float32", "scale": true},
           {"name": "Normalize", "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
           {"name": "RandomErasing", "p": 1, "value": [0.1, -0.7, 2]}, {"name": "RandomErasing", "p": 1}])",
@@ -140,7 +155,7 @@ TEST(TransformTorchvision, WholeChainsGiveTheSameBytes) {
                        {"layout", name_of(layout)}});
     }
   }
-  ASSERT_GT(cases.size(), 40U);
+  ASSERT_GT(cases.size(), 60U);
   std::ofstream(folder / "cases.json") << cases;
   const std::string command =
       python + " " FEEDRING_SOURCE_DIR "/tests/unit/transform_torchvision.py " + folder.string();

@@ -165,6 +165,29 @@ class _Walk:
         return {"name": type(each).__name__, **step, "interpolation": str(getattr(interpolation, "value", interpolation)),
                 **self.filling(each)}
 
+    def _RandomApply(self, each: object) -> None:
+        outside, self.steps = self.steps, []
+        for inner in _flat(list(each.transforms)):
+            self.add(inner)
+        self.steps = [*outside, {"name": "RandomApply", "transforms": self.steps, "p": float(each.p)}]
+
+    def _RandAugment(self, each: object) -> None:
+        self.steps.append(self.choosing(each, "num_ops", "magnitude", "num_magnitude_bins"))
+
+    def _TrivialAugmentWide(self, each: object) -> None:
+        self.steps.append(self.choosing(each, "num_magnitude_bins"))
+
+    def _AutoAugment(self, each: object) -> None:
+        policy = str(getattr(each.policy, "value", each.policy))
+        if policy != "imagenet":
+            self.refuse(each, f"has the policy {policy}, and producers have that of imagenet")
+        self.steps.append(self.choosing(each))
+
+    def choosing(self, each: object, *numbers: str) -> dict:
+        interpolation = each.interpolation
+        return {"name": type(each).__name__, **{name: int(getattr(each, name)) for name in numbers},
+                "interpolation": str(getattr(interpolation, "value", interpolation)), **self.filling(each)}
+
     def _ColorJitter(self, each: object) -> None:
         ranges = {key: getattr(each, key) for key in ("brightness", "contrast", "saturation", "hue")}
         self.steps.append({"name": "ColorJitter", **{key: [float(value) for value in drawn]
