@@ -198,28 +198,28 @@ constexpr int kAtOnce = 1;
 
 /// The same with one column at a time.
 template <int kBits>
-void pass(std::int32_t* at, std::ptrdiff_t step) {
+void pass(std::int64_t* at, std::ptrdiff_t step) {
   const auto in = [&](int i) { return at[i * step]; };
-  const std::int32_t even3 = in(2) * kEven2 + in(6) * kEven26;
-  const std::int32_t even2 = in(2) * kEven26 + in(6) * kEven6;
-  const std::int32_t even0 = (in(0) + in(4)) * 8192 + (1 << (kBits - 1));
-  const std::int32_t even1 = (in(0) - in(4)) * 8192 + (1 << (kBits - 1));
-  const std::int32_t s73 = in(7) + in(3);
-  const std::int32_t s51 = in(5) + in(1);
-  const std::int32_t z3 = s73 * kSum73 + s51 * kSum;
-  const std::int32_t z4 = s73 * kSum + s51 * kSum51;
-  const std::int32_t odd0 = in(7) * kOdd7 + in(1) * kOdd71 + z3;
-  const std::int32_t odd3 = in(7) * kOdd71 + in(1) * kOdd1 + z4;
-  const std::int32_t odd1 = in(5) * kOdd5 + in(3) * kOdd53 + z4;
-  const std::int32_t odd2 = in(5) * kOdd53 + in(3) * kOdd3 + z3;
-  const std::int32_t sums[8] = {even0 + even3 + odd3, even1 + even2 + odd2, even1 - even2 + odd1, even0 - even3 + odd0,
+  const std::int64_t even3 = in(2) * kEven2 + in(6) * kEven26;
+  const std::int64_t even2 = in(2) * kEven26 + in(6) * kEven6;
+  const std::int64_t even0 = (in(0) + in(4)) * 8192 + (1 << (kBits - 1));
+  const std::int64_t even1 = (in(0) - in(4)) * 8192 + (1 << (kBits - 1));
+  const std::int64_t s73 = in(7) + in(3);
+  const std::int64_t s51 = in(5) + in(1);
+  const std::int64_t z3 = s73 * kSum73 + s51 * kSum;
+  const std::int64_t z4 = s73 * kSum + s51 * kSum51;
+  const std::int64_t odd0 = in(7) * kOdd7 + in(1) * kOdd71 + z3;
+  const std::int64_t odd3 = in(7) * kOdd71 + in(1) * kOdd1 + z4;
+  const std::int64_t odd1 = in(5) * kOdd5 + in(3) * kOdd53 + z4;
+  const std::int64_t odd2 = in(5) * kOdd53 + in(3) * kOdd3 + z3;
+  const std::int64_t sums[8] = {even0 + even3 + odd3, even1 + even2 + odd2, even1 - even2 + odd1, even0 - even3 + odd0,
                                 even0 - even3 - odd0, even1 - even2 - odd1, even1 + even2 - odd2, even0 + even3 - odd3};
   for (int i = 0; i < 8; ++i) at[i * step] = sums[i] >> kBits;
 }
 
 template <std::size_t kRoom>
 bool transform(std::int16_t* coefficients, const Waiting* waiting) {
-  std::int32_t block[64];
+  std::int64_t block[64];
   for (int i = 0; i < 64; ++i) {
     block[i] = coefficients[i] * waiting->quant[i];
     coefficients[i] = 0;
@@ -228,7 +228,7 @@ bool transform(std::int16_t* coefficients, const Waiting* waiting) {
   for (int i = 0; i < 8; ++i) pass<11>(block + i, 8);
   for (int i = 0; i < 8; ++i) pass<18>(block + 8 * i, 1);
   for (int i = 0; i < 64; ++i) {
-    const std::int32_t sample = block[i] + 128;
+    const std::int64_t sample = block[i] + 128;
     waiting->to[static_cast<std::size_t>(i / 8) * waiting->stride + static_cast<std::size_t>(i % 8)] =
         static_cast<std::uint8_t>(sample < 0     ? 0
                                   : sample > 255 ? 255

@@ -43,11 +43,13 @@ HWY_INLINE void double_across(const std::uint8_t* from, std::size_t count, std::
 
 /// The same, between a row and the next one above or below.
 HWY_INLINE void double_both(const std::uint8_t* from, const std::uint8_t* next, std::size_t count, std::uint8_t* to) {
-  const auto sum = [&](std::size_t i) { return hn::Add(thrice(load(from + i)), load(next + i)); };
+  const auto sum = [](const std::uint8_t* near, const std::uint8_t* far) {
+    return hn::Add(thrice(load(near)), load(far));
+  };
   for (std::size_t i = 0; i < count; i += hn::Lanes(r16)) {
-    const VR16 here = thrice(sum(i));
-    const VR16 even = hn::ShiftRight<4>(hn::Add(hn::Add(here, sum(i - 1)), hn::Set(r16, 8)));
-    const VR16 odd = hn::ShiftRight<4>(hn::Add(hn::Add(here, sum(i + 1)), hn::Set(r16, 7)));
+    const VR16 here = thrice(sum(from + i, next + i));
+    const VR16 even = hn::ShiftRight<4>(hn::Add(hn::Add(here, sum(from + i - 1, next + i - 1)), hn::Set(r16, 8)));
+    const VR16 odd = hn::ShiftRight<4>(hn::Add(hn::Add(here, sum(from + i + 1, next + i + 1)), hn::Set(r16, 7)));
     store_doubled(even, odd, to + 2 * i);
   }
 }

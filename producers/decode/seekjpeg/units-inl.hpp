@@ -36,6 +36,7 @@ struct Reader {
   Source source;
   const std::uint8_t* limit;  // of Bits::at before a unit; beyond it more of the scan has to be made ready
   bool broken;
+  unsigned components;
   unsigned steps;
   Step step[6];
   std::int32_t dc[3];
@@ -111,18 +112,20 @@ HWY_NOINLINE Bits keep_units(Reader& reader, Bits bits, std::int32_t count) {
       const unsigned last = read_block<true>(bits, *step->dc, *step->ac, base, block, difference, reader.broken);
       const unsigned c = step->component;
       const std::int32_t dc = reader.dc[c] += difference;
-      const std::int32_t scaled = dc * reader.quant_dc[c];
-      if (HWY_UNLIKELY(static_cast<std::uint32_t>(scaled + kMaxScaledDc) >= 2 * kMaxScaledDc)) reader.broken = true;
+      const std::int64_t scaled = std::int64_t{dc} * reader.quant_dc[c];
+      if (HWY_UNLIKELY(static_cast<std::uint64_t>(scaled + kMaxScaledDc) >= 2 * kMaxScaledDc)) reader.broken = true;
       std::uint8_t* to = reader.to[c] + step->offset;
       if (last == 0) {
-        fill_block(to, reader.stride[c], scaled);
+        fill_block(to, reader.stride[c], static_cast<std::int32_t>(scaled));
         continue;
       }
       block[0] = static_cast<std::int16_t>(dc);
       reader.wait[reader.waiting] = {reader.quant[c], to, reader.stride[c]};
       if (++reader.waiting % kAtOnce == 0) transform_older(reader);
     } while (++step != end);
-    for (unsigned c = 0; c < 3; ++c) reader.to[c] += 8 * static_cast<std::size_t>(c == 0 ? reader.step[0].across : 1);
+    for (unsigned c = 0; c < reader.components; ++c) {
+      reader.to[c] += kBlock * static_cast<std::size_t>(c == 0 ? reader.step[0].across : 1);
+    }
   }
   return bits;
 }
@@ -153,6 +156,7 @@ void start(const Job& job, Reader& reader) {
     }
   }
   reader.steps = steps;
+  reader.components = static_cast<unsigned>(header.components);
 }
 
 /// Where the samples of a row of the band go.
