@@ -14,6 +14,12 @@
 //  │ work event │ what each has in hand, its counters    │
 //  └────────────┴────────────────────────────────────────┘
 //
+//  store segment: one memfd for the pictures that are kept, which producers and the supervisor map, and no rank
+//  ┌──────────────────────────┬──────────────────────────────────────────────┐
+//  │ N store words            │ entry 0 … entry N-1 (page aligned)           │
+//  │ empty · claimant · done  │ 8 bit interleaved RGB, entry_stride bytes    │
+//  └──────────────────────────┴──────────────────────────────────────────────┘
+//
 //  slot word                                               task word
 //  63            34 33  32 31                0             63      46 45            16 15          0
 //  ┌───────────────┬──────┬──────────────────┐             ┌─────────┬────────────────┬─────────────┐
@@ -36,7 +42,7 @@
 
 namespace feedring::contract {
 
-inline constexpr std::uint32_t kProtocol = 4;   ///< raise it when the meaning of a word changes and no size does
+inline constexpr std::uint32_t kProtocol = 5;   ///< raise it when the meaning of a word changes and no size does
 inline constexpr std::size_t kLine = 64;        ///< a writer's hot words have cache lines of their own
 inline constexpr std::size_t kLinePair = 128;   ///< what x86 prefetchers fetch together: who spins on one line has both
 inline constexpr std::size_t kPage = 4096;      ///< segments and payloads are laid out in these
@@ -123,6 +129,16 @@ constexpr Rows rows_of_task(std::uint32_t task, std::uint32_t tasks, std::uint32
   return {static_cast<std::uint32_t>(std::uint64_t{rows} * task / tasks),
           static_cast<std::uint32_t>(std::uint64_t{rows} * (task + 1) / tasks)};
 }
+
+// ── the store word ───────────────────────────────────────────────────────────────────────────────────────────────
+
+/// Of one entry of a store: kStoreEmpty; a claimant from 1 to kMaxProducers, which alone writes the entry; kStoreDone,
+/// from when on nobody writes it any more. Whatever else it holds is taken for another's claim: who meets that makes
+/// its own pixels.
+///
+///   empty ─claim (p)─▶ p ─publish (p)─▶ done        p ─give back (p)─▶ empty        p ─sweep (supervisor)─▶ empty
+inline constexpr std::uint32_t kStoreEmpty = 0;  ///< zero, because fresh pages are zero
+inline constexpr std::uint32_t kStoreDone = 0x10000;
 
 // ── what a slot holds ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,7 @@ struct Options {
   double seconds = 10;
   std::optional<std::uint64_t> epochs;
   std::uint64_t warm_batches = 50;
+  bool untouched = false;
   std::optional<pid_t> parent;
 };
 
@@ -103,7 +104,7 @@ class Drain {
   // One batch, or the end of an epoch.
   void take() {
     if (const auto batch = feed_.next()) {
-      images_ += digest_.add(*batch);
+      if (!options_.untouched) images_ += digest_.add(*batch);
       episodes_ = episodes_ || is_of_episodes(*batch);
     } else {
       digests_.push_back(digest_.take());
@@ -116,20 +117,23 @@ class Drain {
     std::vector<std::string> digests;
     for (const StreamDigest::Sum sum : digests_) digests.push_back(StreamDigest::text(sum));
     const std::uint64_t rows = end.stats.samples - start.stats.samples;
-    say({{"event", "result"},
-         {"rank", feed_.rank()},
-         {"images", episodes_ ? images_ - images_before : rows},
-         {"episodes", episodes_ ? rows : 0},
-         {"batches", end.stats.batches - start.stats.batches},
-         {"seconds", seconds(end.time_ns - start.time_ns)},
-         {"wait_s", seconds(end.stats.wait_ns - start.stats.wait_ns)},
-         {"cpu_s", seconds(end.cpu - start.cpu)},
-         {"first_batch_ms", first_batch_ms},
-         {"warm_batches", end.stats.batches - steady.stats.batches},
-         {"warm_page_faults", end.faults - steady.faults},
-         {"warm_futex_calls", end.stats.futex_calls - steady.stats.futex_calls},
-         {"failed", end.stats.failed},
-         {"digest", digests}});
+    nlohmann::ordered_json result = {{"event", "result"},
+                                     {"rank", feed_.rank()},
+                                     {"episodes", episodes_ ? rows : 0},
+                                     {"batches", end.stats.batches - start.stats.batches},
+                                     {"seconds", seconds(end.time_ns - start.time_ns)},
+                                     {"wait_s", seconds(end.stats.wait_ns - start.stats.wait_ns)},
+                                     {"cpu_s", seconds(end.cpu - start.cpu)},
+                                     {"first_batch_ms", first_batch_ms},
+                                     {"warm_batches", end.stats.batches - steady.stats.batches},
+                                     {"warm_page_faults", end.faults - steady.faults},
+                                     {"warm_futex_calls", end.stats.futex_calls - steady.stats.futex_calls},
+                                     {"failed", end.stats.failed}};
+    if (!options_.untouched) {
+      result["images"] = episodes_ ? images_ - images_before : rows;
+      result["digest"] = digests;
+    }
+    say(result);
   }
 
   const Options& options_;
@@ -153,6 +157,7 @@ Options parse(int argc, char** argv, std::optional<int>& leave) {
   app.add_option("--seconds", options.seconds, "Length of the window")->check(CLI::PositiveNumber);
   app.add_option("--epochs", options.epochs, "Stop after so many whole epochs instead")->check(CLI::PositiveNumber);
   app.add_option("--warm-batches", options.warm_batches, "Batches before faults and futex calls are counted");
+  app.add_flag("--untouched", options.untouched, "Look at no pixel: count batches alone, without images and digest");
   app.add_option("--die-with", options.parent,
                  "Before the pool was reached, end with the process of this id, which started this one");
   try {

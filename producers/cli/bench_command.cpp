@@ -56,9 +56,10 @@ void add_bench(CLI::App& app, Exit& exit) {
   CLI::App* command = app.add_subcommand("bench", "Measures how fast batches arrive, with ranks that only drain.");
   command->footer(
       "  feedring bench photos/\n"
-      "  feedring bench miniimagenet/train --ways 5 --shots 1 --queries 15 --size 84\n"
+      "  feedring bench miniimagenet/train --ways 5 --shots 1 --queries 15 --size 84 --cache decoded\n"
       "  feedring bench -c feed.toml --feed train --ranks 2 --seconds 20 --json");
   add_feed_options(*command, arguments->choice);
+  add_cache_option(*command, arguments->choice);
   add_episode_options(*command, arguments->episodes);
   command->add_option("--batch-size", arguments->batch_size, "Per rank (default: the feed's, or 64)")
       ->check(CLI::Range(1U, 1U << 20));

@@ -11,13 +11,36 @@
 #include <vector>
 
 #include "producers/config/suggest.hpp"
+#include "producers/config/words.hpp"
 
 namespace feedring::cli {
+namespace {
+
+std::size_t number_of(const std::string& name, const Config& config, const std::string& file) {
+  const std::vector<FeedSpec>& feeds = config.feeds;
+  const auto found = std::find_if(feeds.begin(), feeds.end(), [&](const FeedSpec& f) { return f.name == name; });
+  if (found == feeds.end()) {
+    std::vector<std::string_view> names;
+    for (const FeedSpec& feed : feeds) names.push_back(feed.name);
+    throw Error(ErrorKind::kUsage, "there is no feed \"" + name + "\" in " +
+                                       (file.empty() ? "a plain folder, whose one feed is \"train\"" : file) +
+                                       did_you_mean(name, names));
+  }
+  return static_cast<std::size_t>(found - feeds.begin());
+}
+
+}  // namespace
 
 void add_feed_options(CLI::App& command, FeedChoice& choice) {
   command.add_option("DIR", choice.data, "Folder of images (one folder per class, or flat), or a manifest");
   command.add_option("-c,--config", choice.config, "Configuration file, in the place of DIR")->type_name("FILE");
   command.add_option("--feed", choice.feed, "Feed of the configuration (default: its first)")->type_name("NAME");
+}
+
+void add_cache_option(CLI::App& command, FeedChoice& choice) {
+  command.add_option("--cache", choice.cache, "Keep each picture decoded, once for all: decoded, or none")
+      ->check(CLI::IsMember(std::vector<std::string>{"none", "decoded"}).description(""))
+      ->type_name("WHAT");
 }
 
 ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
@@ -34,17 +57,10 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
     fail(choice.data + " is a configuration: give it with -c");
   }
   ChosenFeed chosen;
-  chosen.config = file.empty() ? config_for_folder(choice.data, size) : load_config(file);
-  if (choice.feed.empty()) return chosen;
-  const std::vector<FeedSpec>& feeds = chosen.config.feeds;
-  const auto found = std::find_if(feeds.begin(), feeds.end(), [&](const FeedSpec& f) { return f.name == choice.feed; });
-  if (found == feeds.end()) {
-    std::vector<std::string_view> names;
-    for (const FeedSpec& feed : feeds) names.push_back(feed.name);
-    fail("there is no feed \"" + choice.feed + "\" in " +
-         (file.empty() ? "a plain folder, whose one feed is \"train\"" : file) + did_you_mean(choice.feed, names));
-  }
-  chosen.number = static_cast<std::size_t>(found - feeds.begin());
+  const std::optional<Cache> cache = from_word<Cache>(choice.cache);  // nullopt: not given
+  chosen.config = file.empty() ? config_for_folder(choice.data, size, cache.value_or(Cache::kNone)) : load_config(file);
+  if (!choice.feed.empty()) chosen.number = number_of(choice.feed, chosen.config, file);
+  if (cache) chosen.spec().cache = *cache;
   return chosen;
 }
 

@@ -17,10 +17,14 @@ struct FeedChoice {
   std::string data;    ///< a folder, or a manifest
   std::string config;  ///< -c
   std::string feed;    ///< --feed
+  std::string cache;   ///< --cache
 };
 
 /// Adds the positional DIR, -c/--config and --feed to a command. `choice` outlives it.
 void add_feed_options(CLI::App& command, FeedChoice& choice);
+
+/// Adds --cache.
+void add_cache_option(CLI::App& command, FeedChoice& choice);
 
 struct ChosenFeed {
   Config config;
@@ -30,8 +34,9 @@ struct ChosenFeed {
   [[nodiscard]] const FeedSpec& spec() const { return config.feeds[number]; }
 };
 
-/// The folder (with the usual training transform, whose crop has `size` pixels a side), or the named feed of the file,
-/// or its first one. Without either, FEEDRING_CONFIG names the file. Throws Error(kUsage).
+/// The folder (with the usual training transform, whose crop has `size` pixels a side, or what a cache can keep), or
+/// the named feed of the file, or its first one; --cache counts for that feed. Without either, FEEDRING_CONFIG names
+/// the file. Throws Error(kUsage).
 [[nodiscard]] ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size = 224);
 
 /// Throws Error(kUsage) for a feed whose samples are in no files.

@@ -47,6 +47,7 @@ void add_plan(CLI::App& app, Exit& exit) {
       "  feedring plan -c feed.toml --ranks 8 --world 64\n"
       "  feedring plan photos/ --json");
   add_feed_options(*command, arguments->choice);
+  add_cache_option(*command, arguments->choice);
   add_episode_options(*command, arguments->episodes);
   add_pool_options(*command, arguments->overrides);
   command->add_option("--world", arguments->world, "Ranks of all nodes (default: the local ranks)");
@@ -64,7 +65,7 @@ void add_plan(CLI::App& app, Exit& exit) {
                               world, ranks));
     }
     const std::vector<NodeFeed> feeds = open_feeds(config);
-    const MemoryPlan memory = plan_memory(feeds, ranks, producers_of(config, arguments->overrides));
+    const MemoryPlan memory = plan_memory(feeds, plan_stores(feeds), ranks, producers_of(config, arguments->overrides));
     nlohmann::ordered_json steps = nlohmann::ordered_json::array();
     for (const NodeFeed& feed : feeds) {
       const Schedule schedule(feed.ordinals, feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,
@@ -84,10 +85,12 @@ void add_plan(CLI::App& app, Exit& exit) {
     const PinnedPlan pinned = plan_pinned(memory);
     const MemoryHeadroom room = memory_headroom();
     const Placement placement;
+    const std::optional<std::string> why_not = misfit(memory, config.pool.memory_limit);
     exit.code = 0;
     if (arguments->json) {
       write_json({{"steps", steps},
                   {"memory", nlohmann::ordered_json(to_json(memory))},
+                  {"fits", !why_not},
                   {"pinned", nlohmann::ordered_json(to_json(pinned))},
                   {"free_bytes", room.bytes},
                   {"free_by", room.limit},
@@ -113,7 +116,7 @@ void add_plan(CLI::App& app, Exit& exit) {
       write_line("pages: " + describe_huge_pages());
       write_line("placement: " + placement.describe(ranks));
     }
-    demand_memory(memory, config.pool.memory_limit);
+    if (why_not) throw Error(ErrorKind::kMemory, *why_not);
   });
 }
 

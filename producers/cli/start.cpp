@@ -17,6 +17,7 @@
 #include "producers/cli/run.hpp"
 #include "producers/pool/status_pages.hpp"
 #include "runtime/control.hpp"
+#include "runtime/memory_limits.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
 
@@ -37,6 +38,7 @@ void add_start(CLI::App& app, Exit& exit) {
       "  eval \"export $(feedring start -c feed.toml)\"    sets FEEDRING_POOL for what is started next\n"
       "  feedring start photos/ --foreground             stays, until ^C");
   add_feed_options(*command, arguments->choice);
+  add_cache_option(*command, arguments->choice);
   add_pool_options(*command, arguments->options.overrides);
   command->add_option("--address", arguments->options.address,
                       "Where to listen: an abstract name, or a path that begins with / (default: named after the job)");
@@ -53,6 +55,7 @@ void add_start(CLI::App& app, Exit& exit) {
       if (!choice.data.empty()) forward.push_back(choice.data);
       if (!choice.config.empty()) forward.insert(forward.end(), {"-c", choice.config});
       if (!choice.feed.empty()) forward.insert(forward.end(), {"--feed", choice.feed});
+      if (!choice.cache.empty()) forward.insert(forward.end(), {"--cache", choice.cache});
       const StartOptions& options = arguments->options;
       if (options.overrides.producers)
         forward.insert(forward.end(), {"--producers", std::to_string(*options.overrides.producers)});
@@ -145,6 +148,12 @@ void add_status(CLI::App& app, Exit& exit) {
       write_line(fmt::format("feed {}: {} samples, {} classes, batch {}, {} slots, data {}", feed.value("name", "?"),
                              feed.value("samples", 0), feed.value("classes", 0), feed.value("batch_size", 0),
                              feed.value("slots", 0), feed.value("dataset_digest", "?")));
+    }
+    for (const auto& store : body["stores"]) {
+      write_line(fmt::format("store of {}: {} of {} decoded pictures, {}",
+                             fmt::join(store.value("feeds", std::vector<std::string>{}), ", "),
+                             store.value("filled", 0), store.value("samples", 0),
+                             human_bytes(store.value("bytes", std::uint64_t{0}))));
     }
     for (const auto& ring : body["rings"]) {
       const auto& slots = ring["slots"];

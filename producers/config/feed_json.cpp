@@ -18,6 +18,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"dtype", to_word(spec.dtype)},
                          {"layout", to_word(spec.layout)},
                          {"finish", to_word(spec.finish)},
+                         {"cache", to_word(spec.cache)},
                          {"repeat", spec.repeat},
                          {"auto_epoch", spec.auto_epoch},
                          {"shard", to_word(spec.shard)},
@@ -55,6 +56,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.dtype = word_of<Dtype>(json, "dtype");
     spec.layout = word_of<Layout>(json, "layout");
     spec.finish = word_of<FinishBy>(json, "finish");
+    spec.cache = word_of<Cache>(json, "cache");
     spec.repeat = json.at("repeat").get<bool>();
     spec.auto_epoch = json.at("auto_epoch").get<bool>();
     spec.shard = word_of<Shard>(json, "shard");

@@ -23,6 +23,8 @@ enum class OnError : std::uint8_t { kRaise, kReplace, kZero };
 enum class Shard : std::uint8_t { kRank, kNone };
 /// Who turns 8 bit pixels into the batch's element type, values and layout (ToDtype, Normalize, layout).
 enum class FinishBy : std::uint8_t { kProducer, kDevice };
+/// Whether samples are decoded once a node and kept (docs/configuration.md).
+enum class Cache : std::uint8_t { kNone, kDecoded };
 /// Whose order, names and element types the tensors of an episode have (docs/episodes.md).
 enum class EpisodeLayout : std::uint8_t { kFeedring, kTorchmeta, kLearn2learn, kEasyfsl };
 
@@ -59,6 +61,7 @@ struct FeedSpec {
   Dtype dtype = Dtype::kUint8;
   Layout layout = Layout::kNhwc;
   FinishBy finish = FinishBy::kProducer;
+  Cache cache = Cache::kNone;
   bool repeat = true;      ///< false: filling ends with the epoch until the next iteration
   bool auto_epoch = true;  ///< false: every iteration repeats the same epoch
   Shard shard = Shard::kRank;
@@ -88,8 +91,9 @@ struct Config {
   std::vector<FeedSpec> feeds;  ///< in the file's order; names are unique
 };
 
-/// The usual training transform for a plain folder: RandomResizedCrop(size), RandomHorizontalFlip, uint8 NHWC.
-Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size = 224);
+/// A plain folder, uint8 NHWC, with the usual training transform: RandomResizedCrop(size), RandomHorizontalFlip. With a
+/// cache, for which pictures must stay the same: Resize(size), CenterCrop(size).
+Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size = 224, Cache cache = Cache::kNone);
 
 /// Reads a configuration file. Throws Error(kUsage) with file, line and a suggestion for a misspelt key.
 Config load_config(const std::filesystem::path& file);

@@ -3,11 +3,16 @@
 
 namespace feedring {
 
-Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size) {
+Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size, Cache cache) {
   FeedSpec feed;
   feed.name = "train";
   feed.data = std::filesystem::absolute(folder).lexically_normal();
-  feed.transform = {{{"name", "RandomResizedCrop"}, {"size", size}}, {{"name", "RandomHorizontalFlip"}}};
+  feed.cache = cache;
+  if (cache == Cache::kNone) {
+    feed.transform = {{{"name", "RandomResizedCrop"}, {"size", size}}, {{"name", "RandomHorizontalFlip"}}};
+  } else {
+    feed.transform = {{{"name", "Resize"}, {"size", size}}, {{"name", "CenterCrop"}, {"size", size}}};
+  }
   Config config;
   config.feeds.push_back(std::move(feed));
   return config;

@@ -85,6 +85,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   if (!source.contains("tasks")) table.read_word("dtype", feed.dtype);  // else of their numbers
   table.read_word("layout", feed.layout);
   table.read_word("finish", feed.finish);
+  table.read_word("cache", feed.cache);
   table.read("repeat", feed.repeat);
   table.read("auto_epoch", feed.auto_epoch);
   table.read_word("shard", feed.shard);

@@ -42,6 +42,11 @@ struct Words<FinishBy> {
       {{"producer", FinishBy::kProducer}, {"device", FinishBy::kDevice}}};
 };
 template <>
+struct Words<Cache> {
+  static constexpr std::array<std::pair<std::string_view, Cache>, 2> kAll{
+      {{"none", Cache::kNone}, {"decoded", Cache::kDecoded}}};
+};
+template <>
 struct Words<EpisodeLayout> {
   static constexpr std::array<std::pair<std::string_view, EpisodeLayout>, 4> kAll{
       {{"feedring", EpisodeLayout::kFeedring},

@@ -24,8 +24,9 @@ Pipeline pipeline_of(const FeedSpec& spec) {
 
 }  // namespace
 
-FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler)
-    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)) {
+FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler,
+                         std::shared_ptr<const DecodedStore> store)
+    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), store_(std::move(store)) {
   if (spec_.own) {
     own_ = {spec_.name, spec_.own->samples, spec_.own->tensors, spec_.own->options.dump(), index_.attachment()};
     if (spec_.own->tasks) {
@@ -40,6 +41,11 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
     return;
   }
   pipeline_.emplace(pipeline_of(spec_));
+  if (store_ &&
+      (store_->layout().samples != index_.size() || store_->layout().picture_bytes != pipeline_->kept_bytes())) {
+    throw Error(ErrorKind::kRefused,
+                fmt::format("feed '{}': the store that was handed over is not made for its samples", spec_.name));
+  }
   if (spec_.episodes) episodes_.emplace(spec_, index_);
   directory_.reset(::open(std::string(index_.root()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_) {
@@ -91,10 +97,22 @@ FileRequest FeedContext::file(std::uint64_t sample) const {
   return {{number_, sample}, directory_.get(), index_.path(sample), index_.bytes(sample)};
 }
 
-std::optional<std::uint64_t> FeedContext::sample(const EpisodeKey& key, std::uint32_t part) {
-  if (!episodes_) return plan(key.seed, key.epoch).sample(key.ordinal);
-  const auto image = episodes_->image(key, part);
-  return image ? std::optional(image->sample) : std::nullopt;
+std::optional<FileRequest> FeedContext::planned_file(const EpisodeKey& key, std::uint32_t part) {
+  std::uint64_t sample = 0;
+  std::optional<ClassAugment> turned;
+  if (episodes_) {
+    const auto image = episodes_->image(key, part);
+    if (!image) return std::nullopt;
+    sample = image->sample;
+    turned = image->turned;
+  } else {
+    sample = plan(key.seed, key.epoch).sample(key.ordinal);
+  }
+  if (store_) {
+    const auto entry = store_->entry(sample, turned);
+    if (entry && store_->find(*entry) != nullptr) return std::nullopt;
+  }
+  return file(sample);
 }
 
 const Plan& FeedContext::plan(std::uint64_t seed, std::uint64_t epoch) {

@@ -12,6 +12,7 @@
 #include "producers/config/feed_spec.hpp"
 #include "producers/dataset/index.hpp"
 #include "producers/plan/plan.hpp"
+#include "producers/pool/decoded_store.hpp"
 #include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/transform/pipeline.hpp"
@@ -22,9 +23,10 @@ namespace feedring {
 
 class FeedContext {
  public:
-  /// `number` names the feed in shared memory. Opens the data directory, or makes the Filler of own samples. Throws
-  /// Error.
-  FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler = nullptr);
+  /// `number` names the feed in shared memory; `store`, where there is one, keeps its decoded pictures. Opens the data
+  /// directory, or makes the Filler of own samples. Throws Error.
+  FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler = nullptr,
+              std::shared_ptr<const DecodedStore> store = nullptr);
 
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] const FeedSpec& spec() const noexcept { return spec_; }
@@ -38,6 +40,8 @@ class FeedContext {
   /// For the work loop alone: it keeps scratch memory.
   [[nodiscard]] Pipeline& pipeline() noexcept { return *pipeline_; }
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_->bytes_per_image(); }
+  /// nullptr: every picture is decoded anew.
+  [[nodiscard]] const DecodedStore* store() const noexcept { return store_.get(); }
   /// Where the feed draws episodes; for the work loop alone. Empty: it delivers samples.
   [[nodiscard]] std::optional<EpisodeFeed>& episodes() noexcept { return episodes_; }
   /// Ordinals of an epoch.
@@ -50,8 +54,9 @@ class FeedContext {
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
   [[nodiscard]] FileRequest file(std::uint64_t sample) const;
 
-  /// The sample of a part of a row, as planned; nullopt for padding of an episode. For the work loop alone.
-  [[nodiscard]] std::optional<std::uint64_t> sample(const EpisodeKey& key, std::uint32_t part);
+  /// The file that a part of a row is made of, as planned; nullopt for padding of an episode, and where the store has
+  /// the picture. For the work loop alone.
+  [[nodiscard]] std::optional<FileRequest> planned_file(const EpisodeKey& key, std::uint32_t part);
 
   /// The plan of an epoch of samples. Keeps the last two, because an epoch's end and the next one's start overlap in a
   /// ring.
@@ -73,6 +78,7 @@ class FeedContext {
   std::unique_ptr<Filler> filler_;
   std::optional<Pipeline> pipeline_;
   std::optional<EpisodeFeed> episodes_;
+  std::shared_ptr<const DecodedStore> store_;
   UniqueFd directory_;
   std::deque<Kept> plans_;
 };

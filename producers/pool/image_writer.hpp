@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "producers/decode/decoder.hpp"
 #include "producers/pool/feed_context.hpp"
@@ -23,6 +24,8 @@ class ImageWriter {
  private:
   Fault make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::optional<ClassAugment> turned,
                    std::byte* out);
+  Fault fill_entry(FeedContext& feed, std::size_t entry, std::uint8_t* pixels, std::span<const std::uint8_t> bytes,
+                   std::optional<ClassAugment> turned);
 
   Reader& reader_;
   SampleWriter& samples_;

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMargin = 16ULL << 20;
 
 }  // namespace
 
-MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, std::uint32_t producers) {
+MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<StorePlan>& stores, std::uint32_t ranks,
+                       std::uint32_t producers) {
   MemoryPlan plan;
   plan.ranks = ranks;
   plan.producers = producers;
@@ -31,21 +32,39 @@ MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, 
     // The supervisor, every producer and one rank map each ring.
     plan.page_table_bytes += ranks * ((producers + 2) * page_table_bytes(shape.bytes) + page_index_bytes(shape.bytes));
   }
-  plan.total += plan.page_table_bytes;
+  plan.stores = stores;
+  for (const StorePlan& store : stores) {
+    const std::uint64_t bytes = store.layout.bytes;
+    plan.store_bytes += bytes;
+    plan.page_table_bytes += (producers + 1) * page_table_bytes(bytes) + page_index_bytes(bytes);
+  }
+  plan.total += plan.store_bytes + plan.page_table_bytes;
   return plan;
 }
 
-void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit) {
-  const auto refuse = [&](std::uint64_t free, const std::string& limit) {
-    throw Error(ErrorKind::kMemory,
-                fmt::format("the pool needs {} for {} rank(s) and {} producer(s) and {} are free by {}; lower slots, "
-                            "batch_size or producers{}",
-                            human_bytes(plan.total), plan.ranks, plan.producers, human_bytes(free), limit,
-                            extra_limit ? ", or raise memory_limit" : ""));
+std::optional<std::string> misfit(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit) {
+  const auto sentence = [&](std::uint64_t free, const std::string& limit) {
+    std::string of_stores;
+    std::string without;
+    if (!plan.stores.empty()) {
+      of_stores = fmt::format(" ({} of them to keep decoded pictures)", human_bytes(plan.store_bytes));
+      without = fmt::format("leave out cache = \"decoded\" of feed '{}', or make its pictures smaller; or ",
+                            plan.stores.front().feeds.front());
+    }
+    return fmt::format(
+        "the pool needs {}{} for {} rank(s) and {} producer(s) and {} are free by {}; {}lower slots, "
+        "batch_size or producers{}",
+        human_bytes(plan.total), of_stores, plan.ranks, plan.producers, human_bytes(free), limit, without,
+        extra_limit ? ", or raise memory_limit" : "");
   };
-  if (extra_limit && plan.total > *extra_limit) refuse(*extra_limit, "[pool] memory_limit");
+  if (extra_limit && plan.total > *extra_limit) return sentence(*extra_limit, "[pool] memory_limit");
   const MemoryHeadroom room = memory_headroom();
-  if (plan.total + kMargin > room.bytes) refuse(room.bytes, room.limit);
+  if (plan.total + kMargin > room.bytes) return sentence(room.bytes, room.limit);
+  return std::nullopt;
+}
+
+void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit) {
+  if (const auto sentence = misfit(plan, extra_limit)) throw Error(ErrorKind::kMemory, *sentence);
 }
 
 std::string to_text(const MemoryPlan& plan) {
@@ -54,6 +73,10 @@ std::string to_text(const MemoryPlan& plan) {
     text += fmt::format("feed {}: {} rank(s) x {} ({} slots of {} {}), index {}\n", feed.name, plan.ranks,
                         human_bytes(feed.ring_bytes), feed.slots, feed.batch_size,
                         feed.episodes ? "episode(s)" : "samples", human_bytes(feed.index_bytes));
+  }
+  for (const StorePlan& store : plan.stores) {
+    text += fmt::format("store of {}: {} for {} decoded pictures\n", fmt::join(store.feeds, ", "),
+                        human_bytes(store.layout.bytes), store.layout.entries());
   }
   text += fmt::format("producers: {} x {} at most, page tables {}\n", plan.producers, human_bytes(kProducerBytes),
                       human_bytes(plan.page_table_bytes));
@@ -66,8 +89,10 @@ std::string to_line(const MemoryPlan& plan) {
   for (const MemoryPlan::FeedPart& feed : plan.feeds)
     rings += fmt::format("{}{} {}", rings.empty() ? "" : ", ", feed.name, human_bytes(feed.ring_bytes));
   const MemoryHeadroom room = memory_headroom();
-  return fmt::format("memory {}: {} rank(s) x ({}), {} producer(s); {} free by {}", human_bytes(plan.total), plan.ranks,
-                     rings, plan.producers, human_bytes(room.bytes), room.limit);
+  return fmt::format("memory {}: {} rank(s) x ({}), {}{} producer(s); {} free by {}", human_bytes(plan.total),
+                     plan.ranks, rings,
+                     plan.stores.empty() ? "" : fmt::format("{} of decoded pictures, ", human_bytes(plan.store_bytes)),
+                     plan.producers, human_bytes(room.bytes), room.limit);
 }
 
 nlohmann::json to_json(const MemoryPlan& plan) {
@@ -79,9 +104,16 @@ nlohmann::json to_json(const MemoryPlan& plan) {
                      {"slots", feed.slots},
                      {"batch_size", feed.batch_size}});
   }
+  nlohmann::json stores = nlohmann::json::array();
+  for (const StorePlan& store : plan.stores) {
+    stores.push_back(
+        {{"feeds", store.feeds}, {"samples", store.layout.entries()}, {"store_bytes", store.layout.bytes}});
+  }
   return {{"ranks", plan.ranks},
           {"producers", plan.producers},
           {"feeds", feeds},
+          {"stores", stores},
+          {"store_bytes", plan.store_bytes},
           {"producer_bytes", plan.producer_bytes},
           {"page_table_bytes", plan.page_table_bytes},
           {"total_bytes", plan.total}};

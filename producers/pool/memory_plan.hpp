@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "producers/pool/node_feed.hpp"
+#include "producers/pool/node_stores.hpp"
 
 namespace feedring {
 
@@ -22,6 +23,8 @@ struct MemoryPlan {
     bool episodes = false;
   };
   std::vector<FeedPart> feeds;
+  std::vector<StorePlan> stores;
+  std::uint64_t store_bytes = 0;  ///< of all of them
   std::uint32_t ranks = 0;
   std::uint32_t producers = 0;
   std::uint64_t producer_bytes = 0;  ///< private memory of all producers, estimated
@@ -29,9 +32,15 @@ struct MemoryPlan {
   std::uint64_t total = 0;
 };
 
-[[nodiscard]] MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, std::uint32_t ranks, std::uint32_t producers);
+/// `stores` are those that are still to be made.
+[[nodiscard]] MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<StorePlan>& stores,
+                                     std::uint32_t ranks, std::uint32_t producers);
 
-/// Throws Error(kMemory): needed, free, which limit, what to lower. `extra_limit` is [pool] memory_limit.
+/// nullopt: it fits into what is free now, and `extra_limit`, which is [pool] memory_limit. Else why not: needed, free,
+/// which limit, what to lower.
+[[nodiscard]] std::optional<std::string> misfit(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit);
+
+/// Throws misfit() as Error(kMemory).
 void demand_memory(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit);
 
 /// One line per part, for people; all in one line; and as JSON.

@@ -89,6 +89,19 @@ std::vector<TensorSpec> own_tensors(const OwnSpec& own) {
   return tensors;
 }
 
+// What is kept must be the same each time.
+void demand_keepable(const FeedSpec& spec, const Chain& chain) {
+  if (spec.cache != Cache::kDecoded) return;
+  if (const auto random = chain.random_step()) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("feed '{}' has cache = \"decoded\", which keeps each picture as its last crop or resize "
+                    "leaves it, but {} (transform {}) makes another one every time: take it out, move a flip or "
+                    "a change of colours behind the last crop or resize, or leave out cache",
+                    spec.name, chain.canonical()[*random]["name"].get<std::string>(), *random + 1));
+  }
+}
+
 // Episodes of an epoch; refuses data that cannot give what they shall have.
 std::uint64_t episodes_of(const FeedSpec& spec, const Index& index) {
   demand_same_data(*spec.episodes, index.digest(), spec.data);
@@ -140,6 +153,7 @@ NodeFeed open_own_feed(const FeedSpec& spec) {
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
   const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
+  demand_keepable(spec, chain);
   FeedSpec resolved = spec;
   resolved.dtype = chain.slot_dtype(spec.dtype);
   FeedSpec asked = resolved;

@@ -21,6 +21,7 @@
 
 #include "producers/config/episode_file.hpp"
 #include "producers/config/json_text.hpp"
+#include "producers/pool/node_stores.hpp"
 #include "producers/pool/worker.hpp"
 #include "runtime/control.hpp"
 #include "runtime/fault_point.hpp"
@@ -84,6 +85,7 @@ class Producer {
       auto message = receive_message(arguments_.channel, -1);
       const std::string op = message->body.value("op", "");
       if (op == "pool") take_pool(*message);
+      if (op == "store") take_store(*message);
       if (op == "feed") take_feed(*message);
       if (op == "ring") take_ring(*message);
     }
@@ -102,6 +104,11 @@ class Producer {
     std::thread([this] { worker_->run(); }).detach();
   }
 
+  void take_store(Message& message) {
+    stores_.push_back(std::make_shared<DecodedStore>(
+        message.take(0).get(), store_layout_from_json(message.body.at("layout")), arguments_.identity.claimant));
+  }
+
   void take_feed(Message& message) {
     const auto number = message.body.at("number").get<std::uint32_t>();
     FeedSpec spec = feed_spec_from_json(message.body.at("spec"));
@@ -110,16 +117,19 @@ class Producer {
       take_episodes(fmt::format("feed '{}'", spec.name), {reinterpret_cast<const char*>(text.data()), text.size()},
                     spec.episodes.emplace());
     }
-    auto feed = open_feed(number, spec, message.take(0).get());
+    std::shared_ptr<const DecodedStore> store;
+    if (message.body.contains("store")) store = stores_.at(message.body["store"].get<std::size_t>());
+    auto feed = open_feed(number, spec, message.take(0).get(), std::move(store));
     const std::scoped_lock lock(feeds_mutex_);
     feeds_[number] = std::move(feed);
     if (feeds_.size() == feeds_expected_) send_message(arguments_.channel, {{"op", "ready"}});
   }
 
   // Another start would fail the same way: the supervisor is told why there shall be none.
-  std::shared_ptr<FeedContext> open_feed(std::uint32_t number, const FeedSpec& spec, int index_fd) {
+  std::shared_ptr<FeedContext> open_feed(std::uint32_t number, const FeedSpec& spec, int index_fd,
+                                         std::shared_ptr<const DecodedStore> store) {
     try {
-      return std::make_shared<FeedContext>(number, spec, index_fd, make_filler_);
+      return std::make_shared<FeedContext>(number, spec, index_fd, make_filler_, std::move(store));
     } catch (const std::exception& error) {
       send_message(arguments_.channel, {{"op", "unable"}, {"why", to_utf8(error.what())}});
       throw;
@@ -134,6 +144,7 @@ class Producer {
     mapping->populate(0, shape.payload_offset + shape.payload_stride);
     worker_->add_ring({feed(message.body.at("feed").get<std::uint32_t>()), mapping, shape});
     mapping->populate(0, mapping->size());
+    for (; populated_ < stores_.size(); ++populated_) stores_[populated_]->populate();
   }
 
   std::shared_ptr<FeedContext> feed(std::uint32_t number) {
@@ -167,6 +178,8 @@ class Producer {
   MakeFiller make_filler_;
   std::size_t feeds_expected_ = 0;
   Mapping pool_;
+  std::vector<std::shared_ptr<const DecodedStore>> stores_;
+  std::size_t populated_ = 0;  // of the stores
   std::unique_ptr<Worker> worker_;
   std::mutex feeds_mutex_;  // inside this process: the listening thread adds, the work loop looks up a failure's feed
   std::map<std::uint32_t, std::shared_ptr<FeedContext>> feeds_;

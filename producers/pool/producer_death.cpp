@@ -95,6 +95,7 @@ void ProducerSet::bury(Process& process) {
 void ProducerSet::sweep(const Process& process) {
   std::uint32_t found = 0;
   for (const auto& ring : rings_.all()) found += ring->ring.sweep(process.claimant);
+  stores_.sweep(process.claimant);
   EventCount work(pool().work);
   work.forget(process.claimant - 1U);
   pool().producer[process.claimant - 1].in_hand.since_ns.store(0, std::memory_order_relaxed);

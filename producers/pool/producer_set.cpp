@@ -14,11 +14,12 @@
 namespace feedring {
 
 ProducerSet::ProducerSet(boost::asio::io_context& io, std::vector<std::string> command,
-                         const std::vector<NodeFeed>& feeds, const Rings& rings, const Placement& placement,
-                         Callbacks callbacks)
+                         const std::vector<NodeFeed>& feeds, NodeStores& stores, const Rings& rings,
+                         const Placement& placement, Callbacks callbacks)
     : io_(io),
       command_(std::move(command)),
       feeds_(feeds),
+      stores_(stores),
       rings_(rings),
       placement_(placement),
       callbacks_(std::move(callbacks)) {}

@@ -15,6 +15,7 @@
 
 #include "producers/pool/asio.hpp"
 #include "producers/pool/node_feed.hpp"
+#include "producers/pool/node_stores.hpp"
 #include "producers/pool/rings.hpp"
 
 namespace feedring {
@@ -30,7 +31,7 @@ class ProducerSet {
   /// which cores are near a NUMA node. All of this: the supervisor's main thread, because a producer's life is tied to
   /// the thread that started it.
   ProducerSet(boost::asio::io_context& io, std::vector<std::string> command, const std::vector<NodeFeed>& feeds,
-              const Rings& rings, const Placement& placement, Callbacks callbacks);
+              NodeStores& stores, const Rings& rings, const Placement& placement, Callbacks callbacks);
   ~ProducerSet();
 
   /// Makes the pool segment and starts `count` producers. Throws Error.
@@ -76,6 +77,7 @@ class ProducerSet {
   boost::asio::io_context& io_;
   std::vector<std::string> command_;
   const std::vector<NodeFeed>& feeds_;
+  NodeStores& stores_;
   const Rings& rings_;
   const Placement& placement_;
   Callbacks callbacks_;

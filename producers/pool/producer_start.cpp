@@ -78,8 +78,12 @@ void ProducerSet::spawn(Process& process) {
 
   fault_point("start, before the descriptors");
   if (!tell(process, {{"op", "pool"}, {"feeds", feeds_.size()}}, {pool_fd_.get()})) return;
+  for (const NodeStores::Made& made : stores_.all()) {
+    if (!tell(process, {{"op", "store"}, {"layout", to_json(made.plan.layout)}}, {made.fd.get()})) return;
+  }
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
-    const nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
+    nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
+    if (const auto store = stores_.store_of(feeds_[i].spec.name)) feed["store"] = *store;
     std::vector<int> descriptors{feeds_[i].index_fd.get()};
     if (feeds_[i].episodes_fd) descriptors.push_back(feeds_[i].episodes_fd.get());
     if (!tell(process, feed, descriptors)) return;

@@ -40,16 +40,17 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
       listener_(io, listener.release()),
       timer_(io) {
   producers_ = std::make_unique<ProducerSet>(
-      io_, options_.producer_command, feeds_, rings_, placement_,
+      io_, options_.producer_command, feeds_, stores_, rings_, placement_,
       ProducerSet::Callbacks{[this](const nlohmann::json& failure) { failures_.add(failure); },
                              [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
   // Memory is checked before anything starts, for one rank where their number is not known yet.
-  const MemoryPlan plan = plan_memory(feeds_, options_.ranks.value_or(1), options_.producers);
+  const MemoryPlan plan = memory(options_.ranks.value_or(1));
   demand_memory(plan, options_.config.pool.memory_limit);
   spdlog::info("{}{}", to_line(plan),
                options_.ranks ? "" : " (more with the first attach, which tells how many ranks)");
   spdlog::info("pages: {}; {}", describe_huge_pages(), placement_.describe(options_.ranks.value_or(1)));
+  stores_.make(plan_stores(feeds_));
   if (options_.ranks) make_rings(*options_.ranks);
   producers_->start(options_.producers);
   started_ns_ = monotonic_ns();
@@ -60,8 +61,12 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
 
 Supervisor::~Supervisor() { stop(); }
 
+MemoryPlan Supervisor::memory(std::uint32_t ranks) const {
+  return plan_memory(feeds_, plan_stores(feeds_), ranks, options_.producers);
+}
+
 void Supervisor::make_rings(std::uint32_t ranks) {
-  if (ranks > options_.ranks.value_or(1)) spdlog::info("{}", to_line(plan_memory(feeds_, ranks, options_.producers)));
+  if (ranks > options_.ranks.value_or(1)) spdlog::info("{}", to_line(memory(ranks)));
   const auto made = rings_.make(feeds_, ranks, options_.producers, options_.config.pool.memory_limit, placement_);
   if (producers_->size() != 0) producers_->announce(made);
 }
@@ -234,7 +239,8 @@ nlohmann::json Supervisor::status() const {
           {"feeds", feeds},
           {"rings", desk_->status()},
           {"producers", producers_->status()},
-          {"memory", to_json(plan_memory(feeds_, std::max(rings_.ranks(), 1U), options_.producers))}};
+          {"stores", stores_.status()},
+          {"memory", to_json(memory(std::max(rings_.ranks(), 1U)))}};
 }
 
 }  // namespace feedring

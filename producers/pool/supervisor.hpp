@@ -15,6 +15,7 @@
 #include "producers/pool/episode_answer.hpp"
 #include "producers/pool/failure_list.hpp"
 #include "producers/pool/node_feed.hpp"
+#include "producers/pool/node_stores.hpp"
 #include "producers/pool/producer_set.hpp"
 #include "producers/pool/rank_desk.hpp"
 #include "producers/pool/rings.hpp"
@@ -60,6 +61,7 @@ class Supervisor {
   void accept();
   void converse(std::list<Session>::iterator session);
   nlohmann::json answer(int socket, const nlohmann::json& request, std::vector<int>& descriptors);
+  [[nodiscard]] MemoryPlan memory(std::uint32_t ranks) const;
   void make_rings(std::uint32_t ranks);
   void tick();
   void break_down(ErrorKind kind, const std::string& why);
@@ -71,6 +73,7 @@ class Supervisor {
   FailureList failures_;
   Placement placement_;
   Rings rings_;
+  NodeStores stores_;
   std::unique_ptr<ProducerSet> producers_;
   std::unique_ptr<RankDesk> desk_;
   UniqueFd self_;  // our own pidfd, which every rank gets

@@ -201,8 +201,8 @@ void Worker::list_files(const SlotChoice& choice, std::uint32_t task) {
   const auto [begin, end] = contract::rows_of_task(task, shape.tasks, contract::units_of(shape));
   for (std::uint32_t unit = begin; unit < end; ++unit) {
     const std::uint64_t ordinal = ordinal_of_row({want.first, want.valid}, unit / shape.parts, feed.ordinals());
-    if (const auto sample = feed.sample({want.seed, want.epoch, ordinal}, unit % shape.parts))
-      soon_.push_back(feed.file(*sample));
+    if (const auto file = feed.planned_file({want.seed, want.epoch, ordinal}, unit % shape.parts))
+      soon_.push_back(*file);
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/transform/pipeline.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 namespace feedring {
@@ -103,10 +106,61 @@ Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw&
   if (finish_.is_plain()) return render(bytes, info, decoder, turned, out);
   if (Fault fault = render(bytes, info, decoder, turned, pixels_.data())) return fault;
   finish_.run(pixels_.data(), out);
+  erase(out);
+  return std::nullopt;
+}
+
+// What writes finished values.
+void Pipeline::erase(std::uint8_t* out) const {
   for (const Choice& choice : choices_) {
     if (choice.kind == Choice::Kind::kErase && choice.applied) finish_.erase(choice.box, choice.values, out);
   }
-  return std::nullopt;
+}
+
+std::size_t Pipeline::kept_bytes() const noexcept {
+  const Size size = chain_.output_size();
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
+}
+
+Fault Pipeline::keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
+                     std::uint8_t* pixels, std::optional<ClassAugment> turned) {
+  ImageInfo info;
+  if (Fault fault = decoder.probe(bytes, max_pixels, info, options_)) return fault;
+  Size size = turned ? turned_size(info.size, *turned) : info.size;
+  geometry_.start(size);
+  choices_.clear();
+  Draw none(0, 0, 0, Stream::kAugment);
+  for (std::size_t i = 0; i < chain_.geometric_steps(); ++i) {
+    if (Fault fault = choose(chain_.steps()[i], size, none, choices_)) return fault;
+  }
+  geometry_.apply(choices_);
+  if (Fault fault = geometry_.finish(max_pixels)) return fault;
+  return render(bytes, info, decoder, turned, pixels);
+}
+
+void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out) {
+  Size size = chain_.output_size();
+  choices_.clear();
+  // Flips, changes of colours, and steps that choose nothing: without a fault.
+  for (std::size_t i = chain_.geometric_steps(); i < chain_.steps().size(); ++i)
+    choose(chain_.steps()[i], size, random, choices_);
+  const bool changed =
+      std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return choice.applied; });
+  if (changed) {
+    geometry_.start(size);
+    geometry_.apply(choices_);
+    geometry_.finish(std::numeric_limits<std::uint64_t>::max());
+    std::uint8_t* to = finish_.is_plain() ? out : pixels_.data();
+    const std::size_t row = static_cast<std::size_t>(size.width) * 3;
+    renderer_.render({pixels, size, row}, geometry_, to, row);
+    pixels = to;
+  }
+  if (!finish_.is_plain()) {
+    finish_.run(pixels, out);
+    erase(out);
+  } else if (!changed) {
+    std::memcpy(out, pixels, kept_bytes());
+  }
 }
 
 Fault Pipeline::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,

@@ -52,9 +52,21 @@ class Pipeline {
   Fault run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
             std::uint8_t* out, std::optional<ClassAugment> turned = std::nullopt);
 
+  // The same in two halves, for a chain without random_step(): what its geometric steps make is kept, and used again.
+
+  /// What keep() writes.
+  [[nodiscard]] std::size_t kept_bytes() const noexcept;
+  /// Writes the pixels as interleaved RGB without gaps: exactly kept_bytes() at `pixels`. On a fault, which is the one
+  /// that run() finds, they are undefined.
+  Fault keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels, std::uint8_t* pixels,
+             std::optional<ClassAugment> turned = std::nullopt);
+  /// From such pixels, with kSlack readable bytes behind them, what run() writes at `out`.
+  void finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out);
+
  private:
   Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
                std::optional<ClassAugment> turned, std::uint8_t* out);
+  void erase(std::uint8_t* out) const;
 
   Chain chain_;
   Finish finish_;

@@ -3,6 +3,7 @@
 // images hold: its sizes, roundings, number of tries, and Pillow's pixels).
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -36,6 +37,11 @@ class Chain {
   /// The chain with every parameter written out in one way: equal for equal chains, so that it can be hashed.
   [[nodiscard]] const nlohmann::json& canonical() const noexcept { return canonical_; }
   [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
+  /// Steps up to the last one that crops, pads or resizes. Where none of them is random they make the same pixels every
+  /// time, and what is left flips those, and changes their values.
+  [[nodiscard]] std::size_t geometric_steps() const noexcept;
+  /// The first random one of these.
+  [[nodiscard]] std::optional<std::size_t> random_step() const noexcept;
 
   /// What is done to an image of `image` pixels, its random choices drawn in the chain's order. Replaces `choices`.
   /// A fault where the image does not fit the chain.

@@ -34,6 +34,8 @@ std::string dump_contract() {
   VALUE(kTurnMask);
   VALUE(kNobody);
   VALUE(kOwner);
+  VALUE(kStoreEmpty);
+  VALUE(kStoreDone);
   VALUE(Phase::kIdle);
   VALUE(Phase::kOffered);
   VALUE(Phase::kLeased);

@@ -115,6 +115,10 @@ void GridScene::SetUp() {
     write_file(data() / "b" / "text.jpg", "This is no picture.\n");
     train += "\non_error = \"zero\"\nerror_budget = 1.0\nremainder = \"pad\"";
   }
+  if (GetParam().way == Way::kStore)
+    train +=
+        "\ncache = \"decoded\"\ntransform = [ { name = \"Resize\", size = [24, 24] }, "
+        "{ name = \"RandomHorizontalFlip\" } ]";
   config_ = configure(train, "failures = \"failures.jsonl\"");
 }
 

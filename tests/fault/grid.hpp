@@ -23,6 +23,7 @@ enum class Way : std::uint8_t {
   kIdle,       ///< the same; whoever passes has nothing in hand, so that nobody misses it
   kStart,      ///< the same; whoever passes has not begun to work
   kBadFile,    ///< a picture cannot be decoded
+  kStore,      ///< decoded pictures are kept
   kReadAhead,  ///< storage is slow
   kTakeOver,   ///< a rank comes back after its predecessor died with a batch in hand
   kCancel,     ///< a rank comes back and does not want what its predecessor offered
@@ -52,6 +53,9 @@ inline constexpr Cell kProducerCells[] = {
     {"producer", "read ahead, before it is done", "kh",   2, Way::kReadAhead},
     {"producer", "decode, before the picture",    "ksah", 3},
     {"producer", "decode, after the picture",     "ka",   3},
+    {"producer", "store, with an entry claimed",  "ksah", 3, Way::kStore},
+    {"producer", "store, before an entry is published", "ksah", 3, Way::kStore},
+    {"producer", "store, after an entry is published", "ka", 3, Way::kStore},
     {"producer", "row, within its columns",       "ksah", 3},
     {"producer", "failure, before its report",    "k",    1, Way::kBadFile},
     {"producer", "failure, after its report",     "k",    1, Way::kBadFile},

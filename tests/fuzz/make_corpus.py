@@ -143,7 +143,8 @@ remainder = "pad"
 on_error = "replace"
 error_budget = 0.01
 dtype = "float32"
-layout = "nchw"
+layout = "NCHW"
+cache = "decoded"
 repeat = false
 auto_epoch = true
 shard = "none"
@@ -218,7 +219,7 @@ def episode_files():
 
 ATTACH = {"op": "attach", "feed": "train", "rank": 1, "local_rank": 1, "world": 4, "local_world": 2}
 FEED = {"name": "train", "data": "/data", "batch_size": 4, "slots": 3, "seed": 5, "shuffle": True, "remainder": "pad",
-        "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "nhwc", "repeat": True,
+        "on_error": "replace", "error_budget": 0.01, "dtype": "uint8", "layout": "NHWC", "finish": "producer", "cache": "decoded", "repeat": True,
         "auto_epoch": True, "shard": "rank", "max_pixels": 1000, "item_deadline_s": 30.0, "accept_damaged": False, "exif_orientation": True, "background": [1, 2, 3],
         "transform": [{"name": "RandomResizedCrop", "size": 8}, {"name": "RandomHorizontalFlip"}]}
 REPLY = {"ok": True, "feed": FEED, "samples": 23, "ordinals": 23, "classes": 7, "digest": "d1", "spec_hash": "5e", "restarted": False}

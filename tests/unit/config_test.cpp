@@ -68,6 +68,7 @@ on_error = "replace"
 error_budget = 0
 dtype = "float16"
 layout = "NCHW"
+cache = "decoded"
 repeat = false
 auto_epoch = false
 shard = "none"
@@ -98,6 +99,7 @@ classes_from = "train"
   EXPECT_EQ(train.error_budget, 0.0);
   EXPECT_EQ(train.dtype, Dtype::kFloat16);
   EXPECT_EQ(train.layout, Layout::kNchw);
+  EXPECT_EQ(train.cache, Cache::kDecoded);
   EXPECT_FALSE(train.repeat);
   EXPECT_FALSE(train.auto_epoch);
   EXPECT_EQ(train.shard, Shard::kNone);
@@ -275,6 +277,13 @@ TEST(ConfigForFolder, IsTheUsualTraining) {
             nlohmann::json::parse(R"([{"name": "RandomResizedCrop", "size": 96}, {"name": "RandomHorizontalFlip"}])"));
 }
 
+TEST(ConfigForFolder, WithACacheMakesTheSamePicturesEveryTime) {
+  const FeedSpec feed = config_for_folder("photos", 96, Cache::kDecoded).feeds[0];
+  EXPECT_EQ(feed.cache, Cache::kDecoded);
+  EXPECT_EQ(feed.transform,
+            nlohmann::json::parse(R"([{"name": "Resize", "size": 96}, {"name": "CenterCrop", "size": 96}])"));
+}
+
 TEST(FeedJson, ComesBackAsItWas) {
   FeedSpec spec = config_for_folder("/data/caf\xE9", 224).feeds[0];
   spec.name = "a-b.c";
@@ -287,6 +296,7 @@ TEST(FeedJson, ComesBackAsItWas) {
   spec.error_budget = 0.1;
   spec.dtype = Dtype::kBfloat16;
   spec.layout = Layout::kNchw;
+  spec.cache = Cache::kDecoded;
   spec.repeat = false;
   spec.auto_epoch = false;
   spec.shard = Shard::kNone;
@@ -307,6 +317,7 @@ TEST(FeedJson, ComesBackAsItWas) {
   EXPECT_EQ(back.error_budget, 0.1);
   EXPECT_EQ(back.dtype, Dtype::kBfloat16);
   EXPECT_EQ(back.layout, Layout::kNchw);
+  EXPECT_EQ(back.cache, Cache::kDecoded);
   EXPECT_FALSE(back.repeat || back.auto_epoch);
   EXPECT_EQ(back.shard, Shard::kNone);
   EXPECT_EQ(back.classes_from, "train");

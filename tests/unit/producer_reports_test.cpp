@@ -27,10 +27,11 @@ TEST(ProducerReports, ThatMakeNoSenseDoNotEndThePool) {
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   boost::asio::io_context io;
   const std::vector<NodeFeed> feeds;
+  NodeStores stores;
   const Rings rings;
   std::vector<std::uint32_t> heard;
   const Placement placement;
-  ProducerSet set(io, {program.string()}, feeds, rings, placement,
+  ProducerSet set(io, {program.string()}, feeds, stores, rings, placement,
                   {[&](const nlohmann::json& failure) { heard.push_back(failure.value("row", 0U)); },
                    [](ErrorKind, const std::string&) {}});
   set.start(1);

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes out of a store of decoded pictures, beside the same episodes out of JPEGs, a loop that only decodes them, and,
+where this Python has torch, torch.index_select on a tensor of all pictures. 5-way 1-shot 15-query, 84 px, uint8. All sides in
+every round, in turn; ratios of one round, then medians.
+
+usage: episodes.py BUILD_DIR DATA_DIR [--rounds 5] [--seconds 3] [--producers 2] [--out FILE.json]
+
+DATA_DIR is made where it is missing: 64 classes of 600 JPEGs of 84 px, always the same (Pillow).
+"""
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+from whole_path import machine, run, spread
+
+CLASSES, PICTURES, SIDE = 64, 600, 84
+WAYS, IMAGES = 5, 5 * (1 + 15)
+
+
+def make_data(folder):
+    """Smooth colours with some noise, which is what makes a photograph's file large."""
+    from PIL import Image
+
+    draw = random.Random(7)
+    partial = folder.with_name(folder.name + ".part")
+    for number in range(CLASSES):
+        inside = partial / f"class{number:02}"
+        inside.mkdir(parents=True, exist_ok=True)
+        for picture in range(PICTURES):
+            smooth = Image.frombytes("RGB", (9, 9), draw.randbytes(243)).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+            noise = Image.frombytes("RGB", (SIDE, SIDE), draw.randbytes(3 * SIDE * SIDE))
+            Image.blend(smooth, noise, 0.12).save(inside / f"{picture:03}.jpg", quality=85)
+    partial.rename(folder)
+
+
+def configuration(data, folder, name, cache, dtype):
+    transform = f'{{ name = "Resize", size = [{SIDE}, {SIDE}] }}'
+    if dtype != "uint8":
+        transform += f', {{ name = "ToDtype", dtype = "{dtype}", scale = true }}'
+    file = folder / f"{name}.toml"
+    file.write_text(f'[feed.train]\ndata = {json.dumps(str(data))}\nbatch_size = 4\nslots = 4\ncache = "{cache}"\n'
+                    f'transform = [ {transform} ]\n'
+                    f'episodes = {{ ways = {WAYS}, shots = 1, queries = 15, tasks_per_epoch = 1000000 }}\n')
+    return file
+
+
+class Pool:
+    """A pool that lives through all rounds, so that its store stays warm."""
+
+    def __init__(self, build, file, producers):
+        self.feedring = build / "bin" / "feedring"
+        self.drain = build / "libexec" / "feedring" / "feedring-drain"
+        self.environment = {**os.environ, "FEEDRING_POOL": f"feedring-bench/{os.getpid()}-{file.stem}"}
+        subprocess.run([self.feedring, "start", "-c", file, "--producers", str(producers), "--ranks", "1", "--address",
+                        self.environment["FEEDRING_POOL"]], check=True, stdout=subprocess.DEVNULL)
+
+    def status(self):
+        said = subprocess.run([self.feedring, "status", "--json"], check=True, stdout=subprocess.PIPE, env=self.environment)
+        return json.loads(said.stdout)
+
+    def drained(self, seconds):
+        before = sum(producer["cpu_s"] for producer in self.status()["producers"])
+        done = subprocess.run([self.drain, "--rank", "0", "--world", "1", "--seconds", str(seconds), "--untouched"], check=True,
+                              input=b"\n", stdout=subprocess.PIPE, env=self.environment)
+        result = json.loads(done.stdout.splitlines()[-1])
+        after = sum(producer["cpu_s"] for producer in self.status()["producers"])
+        cpu = after - before + result["cpu_s"]
+        return {"episodes_per_s": result["episodes"] / result["seconds"], "seconds": result["seconds"],
+                "episodes_per_cpu_s": result["episodes"] / cpu, "wait_share": result["wait_s"] / result["seconds"]}
+
+    def fill(self):
+        start = time.monotonic()
+        while self.status()["stores"][0]["filled"] < CLASSES * PICTURES:
+            self.drained(2)
+        return time.monotonic() - start
+
+    def stop(self):
+        subprocess.run([self.feedring, "stop"], check=False, env=self.environment)
+
+
+def torch_gather(seconds):
+    """Episodes a second of one thread that gathers the pictures of each, with a tensor for the result and without."""
+    import torch
+
+    torch.set_num_threads(1)
+    pictures = torch.randint(0, 256, (CLASSES * PICTURES, SIDE, SIDE, 3), dtype=torch.uint8)
+    wanted = torch.randint(0, len(pictures), (500, IMAGES))
+    out = torch.empty(IMAGES, SIDE, SIDE, 3, dtype=torch.uint8)
+
+    def rate(gather):
+        count, start = 0, time.monotonic()
+        while time.monotonic() - start < seconds:
+            gather(wanted[count % 500])
+            count += 1
+        return count / (time.monotonic() - start)
+
+    return {"new": rate(lambda at: torch.index_select(pictures, 0, at)),
+            "out": rate(lambda at: torch.index_select(pictures, 0, at, out=out))}
+
+
+def measure(arguments, pools):
+    one = {name: pool.drained(arguments.seconds) for name, pool in pools.items()}
+    one["bare_decode"] = run([arguments.build / "bench" / "bare_decode", str(arguments.data), str(arguments.producers),
+                              str(arguments.seconds)])
+    if importlib.util.find_spec("torch"):
+        program = f"import json, episodes; print(json.dumps(episodes.torch_gather({arguments.seconds})))"
+        one["index_select"] = run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); {program}"])
+    return one
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--producers", type=int, default=2)
+    parser.add_argument("--out")
+    arguments = parser.parse_args()
+    if not arguments.data.is_dir():
+        make_data(arguments.data)
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        pools = {}
+        for name, cache, dtype in [("store", "decoded", "uint8"), ("store_float32", "decoded", "float32"), ("jpeg", "none", "uint8")]:
+            file = configuration(arguments.data.resolve(), pathlib.Path(folder), name, cache, dtype)
+            pools[name] = Pool(arguments.build, file, arguments.producers)
+            stack.callback(pools[name].stop)
+        filled_in = {name: pools[name].fill() for name in ("store", "store_float32")}
+        rounds = []
+        for number in range(arguments.rounds):
+            rounds.append(measure(arguments, pools))
+            print(f"round {number + 1}/{arguments.rounds}", file=sys.stderr)
+
+    def of(measured):
+        return spread([measured(one) for one in rounds])
+
+    summary = {
+        "store_episodes_per_s": of(lambda o: o["store"]["episodes_per_s"]),
+        "store_episodes_per_cpu_s": of(lambda o: o["store"]["episodes_per_cpu_s"]),
+        "store_float32_episodes_per_s": of(lambda o: o["store_float32"]["episodes_per_s"]),
+        "jpeg_episodes_per_s": of(lambda o: o["jpeg"]["episodes_per_s"]),
+        "store_over_jpeg": of(lambda o: o["store"]["episodes_per_s"] / o["jpeg"]["episodes_per_s"]),
+        "jpeg_over_bare_decode": of(lambda o: o["jpeg"]["episodes_per_s"] * IMAGES / o["bare_decode"]["images_per_s"]),
+    }
+    if "index_select" in rounds[0]:
+        for how in ("new", "out"):
+            summary[f"index_select_{how}_per_s"] = of(lambda o: o["index_select"][how])
+            summary[f"store_per_core_over_index_select_{how}"] = of(
+                lambda o: o["store"]["episodes_per_cpu_s"] / o["index_select"][how])
+    for name, value in summary.items():
+        print(f"{name:42}{value['median']:12.2f}  [{value['min']:.2f} {value['max']:.2f}]")
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text(json.dumps(
+            {"machine": machine(), "seconds": arguments.seconds, "producers": arguments.producers, "filled_in_s": filled_in,
+             "summary": summary, "rounds": rounds}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
