@@ -98,9 +98,7 @@ TEST_P(GridOfRanks, GoesOnInTheNextProcessAsIfNothingHadHappened) {
     EXPECT_EQ(had, expected[0]);
     EXPECT_EQ(batches(*one), expected[1]);
     // Those that were held themselves may have been held past their deadline, on a machine that has other work.
-    if (!sleeps()) {
-      EXPECT_EQ(status()["producers_replaced"], 0) << "nobody else is to blame";
-    }
+    EXPECT_LE(status()["producers_replaced"], sleeps() ? stopped.size() : 0) << "nobody else is to blame";
     expect_no_slot_stuck();
     stop_pool();
     if (HasFailure()) return;
