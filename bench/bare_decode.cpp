@@ -12,56 +12,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include <jpeglib.h>
-
+#include "bench/jpeg_yardstick.hpp"
 #include "runtime/futex.hpp"
 
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
-std::vector<Bytes> read_all(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const std::string extension = entry.path().extension().string();
-    if (entry.is_regular_file() && (extension == ".jpg" || extension == ".jpeg" || extension == ".JPEG"))
-      paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<Bytes> files;
-  for (const auto& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    files.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  return files;
-}
-
-void decode(const Bytes& file, Bytes& pixels) {
-  jpeg_decompress_struct info{};
-  jpeg_error_mgr errors{};
-  info.err = jpeg_std_error(&errors);  // ends the program at an error: the yardstick is given good files
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, file.data(), file.size());
-  jpeg_read_header(&info, TRUE);
-  info.out_color_space = info.jpeg_color_space == JCS_YCCK || info.jpeg_color_space == JCS_CMYK ? JCS_CMYK : JCS_RGB;
-  jpeg_start_decompress(&info);
-  const std::size_t stride = std::size_t{info.output_width} * static_cast<std::size_t>(info.output_components);
-  pixels.resize(std::max(pixels.size(), stride * info.output_height));
-  while (info.output_scanline < info.output_height) {
-    JSAMPROW rows[16];
-    const JDIMENSION left = std::min(info.output_height - info.output_scanline, 16U);
-    for (JDIMENSION i = 0; i < left; ++i) rows[i] = pixels.data() + (info.output_scanline + i) * stride;
-    jpeg_read_scanlines(&info, rows, left);
-  }
-  jpeg_finish_decompress(&info);
-  jpeg_destroy_decompress(&info);
-}
+using feedring::bench::Bytes;
+using feedring::bench::full_decode;
+using feedring::bench::read_all;
 
 struct Shared {
   std::atomic<unsigned> ready;
@@ -71,12 +32,13 @@ struct Shared {
 
 [[noreturn]] void run(Shared& shared, const std::vector<Bytes>& files, unsigned number, double seconds) {
   Bytes pixels;
-  for (const Bytes& file : files) decode(file, pixels);  // warm
+  for (const Bytes& file : files) full_decode(file, pixels);  // warm
   shared.ready.fetch_add(1, std::memory_order_relaxed);
   while (shared.begin_ns.load(std::memory_order_relaxed) == 0) ::usleep(100);
   const std::uint64_t end = shared.begin_ns.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(seconds * 1e9);
   std::uint64_t images = 0;
-  for (std::size_t i = number; feedring::monotonic_ns() < end; ++i, ++images) decode(files[i % files.size()], pixels);
+  for (std::size_t i = number; feedring::monotonic_ns() < end; ++i, ++images)
+    full_decode(files[i % files.size()], pixels);
   shared.images.fetch_add(images, std::memory_order_relaxed);
   ::_exit(0);
 }

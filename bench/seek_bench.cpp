@@ -11,15 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
-#include <string>
 #include <vector>
 
-#include <jpeglib.h>
-
+#include "bench/jpeg_yardstick.hpp"
 #include "producers/decode/arena.hpp"
 #include "producers/decode/jpeg.hpp"
 #include "producers/decode/seekjpeg/crop_decoder.hpp"
@@ -27,27 +22,13 @@
 namespace feedring {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using bench::Bytes;
+using bench::full_decode;
 
 double cpu_us() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
-std::vector<Bytes> read_all(const std::filesystem::path& folder, std::size_t every) {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".jpg" || extension == ".jpeg" || extension == ".JPEG") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<Bytes> files;
-  for (std::size_t i = 0; i < paths.size(); i += every) {
-    std::ifstream file(paths[i], std::ios::binary);
-    files.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  return files;
 }
 
 /// torchvision's RandomResizedCrop with its defaults.
@@ -63,27 +44,6 @@ Box random_resized_crop(std::mt19937& rng, Size size) {
             static_cast<std::int32_t>(rng() % static_cast<unsigned>(size.height - height + 1)), width, height};
   }
   return {0, 0, size.width, size.height};
-}
-
-void full_decode(const Bytes& file, Bytes& pixels) {
-  jpeg_decompress_struct info{};
-  jpeg_error_mgr errors{};
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, file.data(), file.size());
-  jpeg_read_header(&info, TRUE);
-  info.out_color_space = JCS_RGB;
-  jpeg_start_decompress(&info);
-  const std::size_t stride = std::size_t{info.output_width} * 3;
-  pixels.resize(std::max(pixels.size(), stride * info.output_height));
-  while (info.output_scanline < info.output_height) {
-    JSAMPROW rows[16];
-    const JDIMENSION left = std::min(info.output_height - info.output_scanline, 16U);
-    for (JDIMENSION i = 0; i < left; ++i) rows[i] = pixels.data() + (info.output_scanline + i) * stride;
-    jpeg_read_scanlines(&info, rows, left);
-  }
-  jpeg_finish_decompress(&info);
-  jpeg_destroy_decompress(&info);
 }
 
 double median(std::vector<double> values) {
@@ -187,5 +147,5 @@ int main(int argc, char** argv) {
   }
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 7;
   const auto every = static_cast<std::size_t>(argc > 3 ? std::atoi(argv[3]) : 1);
-  return feedring::run(feedring::read_all(argv[1], std::max<std::size_t>(every, 1)), rounds);
+  return feedring::run(feedring::bench::read_all(argv[1], std::max<std::size_t>(every, 1)), rounds);
 }
