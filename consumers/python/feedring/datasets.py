@@ -32,8 +32,8 @@ class DatasetLoader(Loader):
             are joined by dots, as in "0.boxes". Text has at most 1024 bytes unless it is named here.
         collate_fn: called in this process with the list of a step's samples, each in the data set's form, as views.
         order: a list of indices, to be delivered as it stands; shuffle is then False unless it is given.
-        samples: "len()" of it, where it shall not be made in this process to be asked. Then `like` is needed too.
-        like: a sample that stands for all, in the place of sample 0.
+        samples, like: its length, and a sample that stands for all in the place of sample 0: with both, a data set that is
+            named is not made in this process to be asked.
         Everything else as of Loader, but for source, transform, columns and as_tuple.
 
     Raises what Loader raises. A data set that raises fails the sample: DataError, or as on_error says.
