@@ -9,16 +9,9 @@
 namespace feedring {
 namespace {
 
-constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
 constexpr std::size_t kLongestOptions = std::size_t{64} << 10;  ///< all of a feed goes through one message
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 40;
 constexpr std::array<std::string_view, 3> kOfTheRing{"sample_ids", "valid", "status"};
-// What is said of images and files.
-constexpr std::array<std::string_view, 13> kOfData{"data",           "transform",        "dtype",      "layout",
-                                                   "finish",         "classes_from",     "cache",      "max_pixels",
-                                                   "accept_damaged", "exif_orientation", "background", "episodes",
-                                                   "episode_layout"};
-
 void read_shape(TomlTable& table, std::vector<std::uint64_t>& shape) {
   static const std::string kExpected = "a list of at most " + std::to_string(contract::kMaxDimensions - 1) +
                                        " whole numbers from 1 on, such as [3, 224, 224]";
@@ -57,6 +50,17 @@ OwnTensor read_tensor(const toml::table& source, const std::string& title, const
 
 }  // namespace
 
+void refuse_keys_of_images(const toml::table& source, const std::string& title, const std::string& file,
+                           const std::string& why) {
+  for (const std::string_view key :
+       {"data", "transform", "dtype", "layout", "finish", "classes_from", "cache", "max_pixels", "accept_damaged",
+        "exif_orientation", "background", "episodes", "episode_layout"}) {
+    // Tasks have a dtype, of their numbers.
+    if (!source.contains(key) || (key == "dtype" && source.contains("tasks"))) continue;
+    fail_at(file, source.get(key)->source(), title + ' ' + std::string(key) + ' ' + why);
+  }
+}
+
 std::optional<OwnSpec> read_own(TomlTable& table, const toml::table& source, const std::string& feed,
                                 const std::filesystem::path& folder, const std::string& file) {
   const toml::node* samples = table.find("samples");
@@ -69,15 +73,9 @@ std::optional<OwnSpec> read_own(TomlTable& table, const toml::table& source, con
   if (samples == nullptr) missing("own samples, but not how many: add samples = 1000");
   if (tensors == nullptr)
     missing("own samples, but no tensors: add tensors = [ { name = \"signal\", shape = [16000] } ]");
-  for (const std::string_view key : kOfData) {
-    if (source.contains(key)) {
-      fail_at(
-          file, source.get(key)->source(),
-          title + ' ' + std::string(key) +
-              " is for images in files, and the samples of this feed are made by the pool's producer program: leave "
-              "out either the one or the other");
-    }
-  }
+  refuse_keys_of_images(source, title, file,
+                        "is for images in files, and the samples of this feed are made by the pool's producer program: "
+                        "leave out either the one or the other");
   OwnSpec own;
   table.read("samples", own.samples, 1, kMostSamples);
   static const std::string kTensors =

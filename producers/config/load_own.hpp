@@ -12,6 +12,13 @@
 
 namespace feedring {
 
+/// The most samples of a feed that has no files.
+inline constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
+
+/// Throws "TITLE KEY WHY", with file and line, for a key in `source` that speaks of images or of files.
+void refuse_keys_of_images(const toml::table& source, const std::string& title, const std::string& file,
+                           const std::string& why);
+
 /// The keys samples, tensors, options and attachment of a feed; nullopt: it has none of them, so that it has data.
 /// `source` is the feed's table as `table` reads it. Throws Error(kUsage) with file and line.
 [[nodiscard]] std::optional<OwnSpec> read_own(TomlTable& table, const toml::table& source, const std::string& feed,

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include "producers/config/load_own.hpp"
 
 namespace feedring {
 namespace {
 
-constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
 constexpr std::int64_t kMostPoints = 1 << 20;
 // TorchMeta's numbers of tasks.
 constexpr std::uint64_t kTasks = 1'000'000;
@@ -21,13 +18,10 @@ std::optional<OwnSpec> read_tasks(TomlTable& table, const toml::table& source, c
   const std::string title = "[feed." + feed + ']';
   if (!node->is_table())
     table.wrong("tasks", *node, "a table such as { kind = \"sinusoid\", shots = 5, queries = 15 }");
-  for (const std::string_view key :
-       {"data", "tensors", "options", "attachment", "transform", "layout", "finish", "classes_from", "cache",
-        "max_pixels", "accept_damaged", "exif_orientation", "background", "episodes", "episode_layout"}) {
-    if (source.contains(key)) {
-      fail_at(file, source.get(key)->source(),
-              title + ' ' + std::string(key) + " does not go with tasks, which are made from nothing: leave it out");
-    }
+  const std::string why = "does not go with tasks, which are made from nothing: leave it out";
+  refuse_keys_of_images(source, title, file, why);
+  for (const std::string_view key : {"tensors", "options", "attachment"}) {
+    if (source.contains(key)) fail_at(file, source.get(key)->source(), title + ' ' + std::string(key) + ' ' + why);
   }
   TomlTable given(*node->as_table(), "[feed." + feed + ".tasks]", file);
   TasksSpec tasks;
