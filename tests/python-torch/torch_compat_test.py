@@ -67,7 +67,9 @@ def test_samplers_that_cannot_be_read_are_refused():
         torch_compat.DataLoader(data(), batch_sampler=BatchSampler(RandomSampler(data()), 4, False))
 
 
-def test_a_distributed_sampler_says_who_the_rank_is(fed):
+def test_a_distributed_sampler_says_who_the_rank_is(fed, monkeypatch):
+    monkeypatch.setenv("MASTER_ADDR", "localhost")  # by which the ranks of a job find their pool, as torch's own do
+    monkeypatch.setenv("MASTER_PORT", "29555")
     ids = []
     for rank in range(2):
         sampler = DistributedSampler(data(12), num_replicas=2, rank=rank, shuffle=True, seed=4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .errors import UsageError
 
-_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.v2", "torchvision.transforms._")
+_MODULES = tuple(f"torchvision.transforms.{name}" for name in ("transforms", "autoaugment", "v2", "_"))
 _DTYPES = ("uint8", "float32", "float16", "bfloat16")
 
 
