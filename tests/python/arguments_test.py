@@ -26,7 +26,8 @@ def test_what_cannot_be_honoured_is_refused_by_name(pictures, argument):
 @pytest.mark.parametrize("argument", [
     {"batch_size": 0}, {"batch_size": 2.5}, {"batch_size": True}, {"seed": -1}, {"shuffle": 1}, {"drop_last": "no"},
     {"on_full": "wait"}, {"on_error": "skip"}, {"timeout": -1}, {"columns": "images"}, {"slots": 0}, {"feed": 64},
-    {"prefetch_factor": 2, "slots": 3}, {"num_workers": 1.5}])
+    {"prefetch_factor": 2, "slots": 3}, {"num_workers": 1.5}, {"cache": "jpeg"}, {"accept_damaged": 1},
+    {"exif_orientation": "yes"}, {"background": 255}, {"background": (0, 0, 256)}, {"background": (0, 0)}])
 def test_wrong_values_are_named(pictures, argument):
     with pytest.raises(feedring.UsageError, match=next(iter(argument))):
         feedring.Loader(pictures, **argument)
@@ -142,6 +143,8 @@ def test_a_running_pool_is_joined(running_pool, loader_of):
 @pytest.mark.parametrize(("argument", "words"), [
     ({"batch_size": 8}, "batch_size is 4 there and 8 here"),
     ({"shuffle": False}, "shuffle is true there and false here"),
+    ({"background": (1, 2, 3)}, r"background is none there and \[1, 2, 3\] here"),
+    ({"cache": "decoded"}, 'cache is "none" there and "decoded" here'),
     ({"num_workers": 2}, "there are 1 producers, and num_workers asks for 2"),
     ({"transform": [*PLAIN, {"name": "RandomHorizontalFlip"}]}, "transform is .* there and .* here")])
 def test_a_running_pool_that_is_something_else_is_refused(running_pool, argument, words):

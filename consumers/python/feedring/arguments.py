@@ -49,21 +49,27 @@ def whole_number(name: str, value: object, least: int) -> int | None:
     return number
 
 
-def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object,
-             on_error: object, slots: object, num_workers: object, prefetch_factor: object,
+def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, cache: object,
+             accept_damaged: object, exif_orientation: object, background: object, on_error: object, slots: object, num_workers: object, prefetch_factor: object,
              persistent_workers: object) -> dict:
     """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
     table = {"batch_size": whole_number("batch_size", batch_size, 1), "seed": whole_number("seed", seed, 0),
              "slots": whole_number("slots", slots, 1)}
-    for name, value in (("shuffle", shuffle), ("drop_last", drop_last), ("persistent_workers", persistent_workers)):
+    flags = {"shuffle": shuffle, "accept_damaged": accept_damaged, "exif_orientation": exif_orientation}
+    for name, value in (*flags.items(), ("drop_last", drop_last), ("persistent_workers", persistent_workers)):
         if value is not None and not isinstance(value, bool):
             raise UsageError(f"{name}={value!r} is neither True nor False")
-    table["shuffle"] = shuffle
+    table.update(flags)
     if drop_last is not None:
         table["remainder"] = "drop" if drop_last else "pad"
     if persistent_workers is not None:
         # The processes stay in any case; without, they leave the next epoch alone until it begins.
         table["repeat"] = persistent_workers
+    if cache not in (None, "none", "decoded"):
+        raise UsageError(f"cache={cache!r} is neither 'none' nor 'decoded'")
+    table["cache"] = cache
+    if background is not None:
+        table["background"] = _colour(background)
     if on_error is not None:
         if on_error not in ("raise", "replace", "zero"):
             raise UsageError(f"on_error={on_error!r} is none of 'raise', 'replace' and 'zero'")
@@ -81,3 +87,13 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
 
         table["transform"] = describe(transform)
     return {key: value for key, value in table.items() if value is not None}
+
+
+def _colour(background: object) -> list[int]:
+    try:
+        colour = [whole_number("background", value, 0) for value in background]
+    except TypeError:
+        colour = []
+    if len(colour) != 3 or any(value is None or value > 255 for value in colour):
+        raise UsageError(f"background={background!r} is not red, green and blue from 0 to 255")
+    return colour

@@ -139,9 +139,9 @@ def contradictions(said: dict, running: dict) -> list[str]:
     """Where a running feed is not what was said of it, a phrase each."""
     found = []
     for key, value in said.items():
-        if key not in running:
+        if key not in running and key != "background":
             continue
-        here = running[key]
+        here = running.get(key)
         if key == "data":
             same = os.path.realpath(value) == os.path.realpath(here)
         elif key == "transform":
@@ -152,7 +152,7 @@ def contradictions(said: dict, running: dict) -> list[str]:
         else:
             same = value == here
         if not same:
-            found.append(f"{key} is {_value(here)} there and {_value(value)} here")
+            found.append(f"{key} is {'none' if here is None else _value(here)} there and {_value(value)} here")
     return found
 
 

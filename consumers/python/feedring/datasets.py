@@ -9,7 +9,7 @@ import sys
 from . import _core, shipping
 from .configuration import Source
 from .errors import UsageError
-from .loader import Loader
+from .loader import OF_FILES, Loader
 from .sample_form import SampleForm
 
 
@@ -34,7 +34,7 @@ class DatasetLoader(Loader):
         order: a list of indices, to be delivered as it stands; shuffle is then False unless it is given.
         samples, like: its length, and a sample that stands for all in the place of sample 0: with both, a data set that is
             named is not made in this process to be asked.
-        Everything else as of Loader, but for source, transform, columns and as_tuple.
+        Everything else as of Loader, but for source, transform, columns, as_tuple and how files are read.
 
     Raises what Loader raises. A data set that raises fails the sample: DataError, or as on_error says.
     """
@@ -42,7 +42,7 @@ class DatasetLoader(Loader):
     def __init__(self, dataset: object, feed: str = "train", *, max_shape: dict | None = None, collate_fn=None,
                  order: list[int] | None = None, samples: int | None = None, like: object = None,
                  **arguments: object) -> None:
-        for name in ("source", "transform", "columns", "as_tuple"):
+        for name in ("source", "transform", "columns", "as_tuple", *OF_FILES):
             if arguments.pop(name, None) is not None:
                 raise UsageError(f"{name} has no meaning for a data set of one's own: it gives what a batch holds")
         if os.environ.get("FEEDRING_POOL"):

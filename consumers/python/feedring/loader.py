@@ -16,6 +16,9 @@ from .facades import BatchSampler, Samples
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
 
 
+OF_FILES = ("cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
+
+
 class Loader:
     """Batches of a feed, decoded by a pool of processes that all ranks of this node share.
 
@@ -53,6 +56,11 @@ class Loader:
         pin_memory: True copies each batch to pinned memory, as torch does, where there is an accelerator.
         persistent_workers: False decodes nothing of the next epoch before it begins. The processes stay in any case.
         timeout: seconds to wait for a batch; 0: 120 s.
+        cache: "decoded" keeps each picture of a node decoded, in memory that all producers share; the steps of transform up to
+            the last crop or resize must then not be random. Default: the configuration's, or "none".
+        accept_damaged, exif_orientation, background: True delivers what a damaged file still gives; True turns pictures as their
+            EXIF data say; (red, green, blue) is what transparent pictures are blended over (docs/formats.md). Default: the
+            configuration's, or False, False and None.
         on_error: what a failed sample becomes, "raise", "replace" or "zero" (docs/configuration.md).
         as_tuple: tuples instead of dicts.
         columns: names of the arrays, in this order. Default: all; of tuples, images and labels.
@@ -78,7 +86,8 @@ class Loader:
                  seed: int | None = None, transform: object = None, device: object = None,
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
-                 on_error: str | None = None, as_tuple: bool = False, columns: object = None, on_full: str = "copy",
+                 cache: str | None = None, accept_damaged: bool | None = None, exif_orientation: bool | None = None,
+                 background: tuple[int, int, int] | None = None, on_error: str | None = None, as_tuple: bool = False, columns: object = None, on_full: str = "copy",
                  backend: str | None = None, accumulate: int = 1,
                  rank: int | None = None, world_size: int | None = None, local_rank: int | None = None,
                  local_world_size: int | None = None, attach_timeout: float = 60,
@@ -93,7 +102,8 @@ class Loader:
                 raise UsageError(f"{name}={value!r} is no number of seconds")
         if isinstance(columns, str):
             raise UsageError(f"columns={columns!r} is one name: give a list of names")
-        given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform,
+        given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform, cache=cache,
+                         accept_damaged=accept_damaged, exif_orientation=exif_orientation, background=background,
                          on_error=on_error, slots=slots, num_workers=num_workers, prefetch_factor=prefetch_factor,
                          persistent_workers=persistent_workers)
         given.update(self._table())

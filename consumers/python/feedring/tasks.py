@@ -7,7 +7,7 @@ from . import _core
 from .arguments import whole_number
 from .configuration import Source
 from .errors import UsageError
-from .loader import Loader
+from .loader import OF_FILES, Loader
 
 KINDS = ("sinusoid", "harmonic", "sinusoid_and_line")
 
@@ -25,13 +25,13 @@ class TaskLoader(Loader):
         noise_std: standard deviation of the noise on targets; None or 0: none.
         dtype: "float32" or "float64".
         seed: of the order and the points. tasks_seed: of the functions; another one for validation.
-        Everything else as of Loader, but for source, transform, columns and as_tuple.
+        Everything else as of Loader, but for source, transform, columns, as_tuple and how files are read.
     """
 
     def __init__(self, kind: str, shots: int, test_shots: int | None = None, feed: str = "train", *,
                  num_tasks: int | None = None, noise_std: float | None = None, dtype: str = "float32",
                  tasks_seed: int = 0, **arguments: object) -> None:
-        for name in ("source", "transform", "columns", "as_tuple"):
+        for name in ("source", "transform", "columns", "as_tuple", *OF_FILES):
             if arguments.pop(name, None) is not None:
                 raise UsageError(f"{name} has no meaning for tasks: they are made from nothing, and have one form")
         if kind not in KINDS:
