@@ -84,6 +84,7 @@ struct PoolSpec {
   std::optional<std::uint64_t> memory_limit;      ///< bytes
   std::optional<std::filesystem::path> failures;  ///< JSON lines, one per failed sample
   std::vector<std::string> producer;              ///< program and arguments of own producers; empty: feedring's
+  double ready_deadline_s = 300.0;                ///< a producer that is not ready after it never will be
 };
 
 struct Config {

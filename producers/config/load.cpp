@@ -185,6 +185,7 @@ PoolSpec read_pool(const toml::node& node, const std::filesystem::path& folder, 
     pool.failures = (folder / *failures).lexically_normal();
   }
   read_producer(table, folder, pool.producer);
+  table.read("ready_deadline_s", pool.ready_deadline_s, 0.1, 86'400.0);
   table.refuse_unknown_keys();
   return pool;
 }

@@ -18,8 +18,6 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 // A killed process that is still there after this is stuck in the kernel.
 constexpr std::uint64_t kBurialDeadline = 5 * kSecond;
-// Own producers import what they like, and open their data, before they are ready.
-constexpr std::uint64_t kReadyDeadline = 300 * kSecond;
 
 }  // namespace
 
@@ -44,14 +42,14 @@ void ProducerSet::check_deadlines(std::uint64_t late_ns) {
 // Another start would take as long.
 void ProducerSet::blame_start(Process& process, std::uint64_t now) {
   const std::uint64_t from = std::max(process.started_ns, blameless_until_ns_);
-  if (now < from || now - from < kReadyDeadline) return;
+  if (now < from || static_cast<double>(now - from) < program_.ready_deadline_s * 1e9) return;
   process.killed_for_hang_ns = now;
   send_signal(process.death.native_handle(), SIGKILL);
   callbacks_.on_broken(
       ErrorKind::kDeadline,
       fmt::format("the producer program {} was not ready within {} s (pid {}): it does not call run_producer(), or its "
-                  "data take too long to open",
-                  command_.front(), kReadyDeadline / kSecond, process.pid));
+                  "data take too long to open: raise ready_deadline_s in [pool], or open less",
+                  program_.command.front(), program_.ready_deadline_s, process.pid));
 }
 
 void ProducerSet::blame_hang(Process& process, std::uint64_t now) {

@@ -69,7 +69,7 @@ void ProducerSet::bury(Process& process) {
   const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process.killed_for_hang_ns == 0;
   if (!process.unable.empty()) {
     callbacks_.on_broken(ErrorKind::kPoolGone, fmt::format("the producer program {} cannot work for this pool: {}",
-                                                           command_.front(), process.unable));
+                                                           program_.command.front(), process.unable));
     return;
   }
   if (fruitful) process.fruitless_starts = 0;

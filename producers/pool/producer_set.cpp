@@ -13,11 +13,10 @@
 
 namespace feedring {
 
-ProducerSet::ProducerSet(boost::asio::io_context& io, std::vector<std::string> command,
-                         const std::vector<NodeFeed>& feeds, NodeStores& stores, const Rings& rings,
-                         const Placement& placement, Callbacks callbacks)
+ProducerSet::ProducerSet(boost::asio::io_context& io, Program program, const std::vector<NodeFeed>& feeds,
+                         NodeStores& stores, const Rings& rings, const Placement& placement, Callbacks callbacks)
     : io_(io),
-      command_(std::move(command)),
+      program_(std::move(program)),
       feeds_(feeds),
       stores_(stores),
       rings_(rings),

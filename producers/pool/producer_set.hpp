@@ -22,16 +22,19 @@ namespace feedring {
 
 class ProducerSet {
  public:
+  struct Program {
+    std::vector<std::string> command;  ///< feedring-producer, or another that calls run_producer(); its arguments
+    double ready_deadline_s;           ///< from its start until it is ready
+  };
   struct Callbacks {
     std::function<void(const nlohmann::json&)> on_failure;         ///< a failed sample, as the producer reports it
     std::function<void(ErrorKind, const std::string&)> on_broken;  ///< the pool cannot go on
   };
 
-  /// `command` is feedring-producer, or another program that calls run_producer(), with its arguments; `placement` says
-  /// which cores are near a NUMA node. All of this: the supervisor's main thread, because a producer's life is tied to
-  /// the thread that started it.
-  ProducerSet(boost::asio::io_context& io, std::vector<std::string> command, const std::vector<NodeFeed>& feeds,
-              NodeStores& stores, const Rings& rings, const Placement& placement, Callbacks callbacks);
+  /// `placement` says which cores are near a NUMA node. All of this: the supervisor's main thread, because a producer's
+  /// life is tied to the thread that started it.
+  ProducerSet(boost::asio::io_context& io, Program program, const std::vector<NodeFeed>& feeds, NodeStores& stores,
+              const Rings& rings, const Placement& placement, Callbacks callbacks);
   ~ProducerSet();
 
   /// Makes the pool segment and starts `count` producers. Throws Error.
@@ -75,7 +78,7 @@ class ProducerSet {
   void blame_hang(Process& process, std::uint64_t now);
 
   boost::asio::io_context& io_;
-  std::vector<std::string> command_;
+  Program program_;
   const std::vector<NodeFeed>& feeds_;
   NodeStores& stores_;
   const Rings& rings_;

@@ -36,7 +36,7 @@ void ProducerSet::spawn(Process& process) {
   UniqueFd ours(pair[0]);
   UniqueFd theirs(pair[1]);
 
-  std::vector<std::string> arguments = command_;
+  std::vector<std::string> arguments = program_.command;
   arguments.insert(arguments.end(),
                    {std::to_string(kChannelInChild), std::to_string(::getpid()), std::to_string(process.claimant),
                     std::to_string(process.position), std::to_string(producers_.size())});
@@ -60,8 +60,8 @@ void ProducerSet::spawn(Process& process) {
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (rc != 0) {
-    throw Error(ErrorKind::kInternal,
-                fmt::format("the producer program {} could not be started: {}", command_.front(), std::strerror(rc)));
+    throw Error(ErrorKind::kInternal, fmt::format("the producer program {} could not be started: {}",
+                                                  program_.command.front(), std::strerror(rc)));
   }
 
   theirs.reset();  // so that its death is the end of the channel

@@ -40,7 +40,8 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
       listener_(io, listener.release()),
       timer_(io) {
   producers_ = std::make_unique<ProducerSet>(
-      io_, options_.producer_command, feeds_, stores_, rings_, placement_,
+      io_, ProducerSet::Program{options_.producer_command, options_.config.pool.ready_deadline_s}, feeds_, stores_,
+      rings_, placement_,
       ProducerSet::Callbacks{[this](const nlohmann::json& failure) { failures_.add(failure); },
                              [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });

@@ -20,12 +20,14 @@ constexpr std::uint64_t kSamples = 21;
 
 class OwnProducers : public Scene {
  protected:
-  /// `mode` is the program's argument; `options` and `feed` are lines of [feed.train].
-  std::string own(const std::string& options = "", const std::string& feed = "", const std::string& mode = "") {
+  /// `mode` is the program's argument; `options` and `feed` are lines of [feed.train], `pool` of [pool].
+  std::string own(const std::string& options = "", const std::string& feed = "", const std::string& mode = "",
+                  const std::string& pool = "") {
     const std::string words =
         '"' + std::string(FEEDRING_OWN_PRODUCER) + '"' + (mode.empty() ? "" : ", \"" + mode + '"');
     write_file(folder() / "own.toml",
-               "[pool]\nproducer = [" + words + "]\nfailures = \"failures.jsonl\"\n[feed.train]\nsamples = 21\n" +
+               "[pool]\nproducer = [" + words + "]\nfailures = \"failures.jsonl\"\n" + pool +
+                   "\n[feed.train]\nsamples = 21\n" +
                    "tensors = [ { name = \"images\", dtype = \"int32\", shape = [4] }, { name = \"labels\", dtype = "
                    "\"int64\" }, { name = \"random\", dtype = \"int64\" } ]\nbatch_size = 4\nslots = 3\n" +
                    "remainder = \"pad\"\noptions = { " + options + " }\n" + feed + '\n');
@@ -179,6 +181,19 @@ TEST_F(OwnProducers, ThatCannotWorkEndThePoolWithTheirOwnWords) {
   write_file(folder() / "missing.toml",
              "[pool]\nproducer = \"./nothing\"\n[feed.train]\nsamples = 1\ntensors = [ { name = \"x\" } ]\n");
   EXPECT_THAT(sentence_of((folder() / "missing.toml").string()), HasSubstr("nothing could not be started"));
+}
+
+TEST_F(OwnProducers, ThatAreNotReadyInTimeEndThePool) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(sentence_of(own("", "", "never-ready", "ready_deadline_s = 1.0")),
+              AllOf(HasSubstr("was not ready within 1 s"), HasSubstr("raise ready_deadline_s in [pool]")));
+  EXPECT_THAT(sentence_of(own("open_ms = 60000", "", "", "ready_deadline_s = 0.5")),
+              HasSubstr("was not ready within 0.5 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
+  start_pool({"-c", own("open_ms = 1500"), "--producers", "1", "--ranks", "1"});  // slow, and in time
+  Program only = rank(0, 1, {"--epochs", "1"});
+  EXPECT_EQ(only.wait(), 0) << only.err();
+  stop_pool();
 }
 
 TEST_F(OwnProducers, AreGivenTheBytesOfAnAttachment) {

@@ -57,6 +57,7 @@ producers = 8
 ranks = 2
 memory_limit = "8 GiB"
 failures = "out/failed.jsonl"
+ready_deadline_s = 20
 [feed.train]
 data = "photos/train"
 batch_size = 32
@@ -86,6 +87,7 @@ classes_from = "train"
   EXPECT_EQ(config.pool.ranks, 2U);
   EXPECT_EQ(config.pool.memory_limit, 8589934592U);
   EXPECT_EQ(config.pool.failures, folder_ / "out/failed.jsonl");
+  EXPECT_EQ(config.pool.ready_deadline_s, 20);
   ASSERT_EQ(config.feeds.size(), 2U);
   const FeedSpec& train = config.feeds[0];
   EXPECT_EQ(train.name, "train");
@@ -155,7 +157,7 @@ TEST_F(ConfigFile, NamesLineAndSuggestionForAnUnknownKey) {
             "feed.toml:2: unknown key \"feeds\" in the configuration; did you mean \"feed\"?");
   EXPECT_EQ(error_of("[pool]\nworkers = 3\n"),
             "feed.toml:2: unknown key \"workers\" in [pool]; known keys are producers, ranks, memory_limit, failures, "
-            "producer");
+            "producer, ready_deadline_s");
 }
 
 TEST_F(ConfigFile, ReportsTheMisspeltDataRatherThanMissingData) {
@@ -235,6 +237,8 @@ TEST_F(ConfigFile, RefusesWrongShapes) {
   EXPECT_THAT(error_of(std::string("\x89PNG\r\n\x1a\n\0\0", 10)), HasSubstr("feed.toml:1: not valid TOML"));
   EXPECT_THAT(error_of("[pool]\nmemory_limit = \"8 G\"\n"),
               HasSubstr("feed.toml:2: [pool] memory_limit is the string \"8 G\""));
+  EXPECT_THAT(error_of("[pool]\nready_deadline_s = 0\n"),
+              HasSubstr("feed.toml:2: [pool] ready_deadline_s is the number 0,"));
   EXPECT_THAT(error_of("[pool]\nmemory_limit = 0\n"), HasSubstr("feed.toml:2: [pool] memory_limit is the number 0"));
 }
 

@@ -31,7 +31,7 @@ TEST(ProducerReports, ThatMakeNoSenseDoNotEndThePool) {
   const Rings rings;
   std::vector<std::uint32_t> heard;
   const Placement placement;
-  ProducerSet set(io, {program.string()}, feeds, stores, rings, placement,
+  ProducerSet set(io, {{program.string()}, 300}, feeds, stores, rings, placement,
                   {[&](const nlohmann::json& failure) { heard.push_back(failure.value("row", 0U)); },
                    [](ErrorKind, const std::string&) {}});
   set.start(1);
