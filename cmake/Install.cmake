@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: bin/feedring, libexec/feedring/ (programs that the command starts), and for programs
-# that read batches include/feedring/ and the CMake package lib/cmake/feedring.
+# What `cmake --install` puts where: bin/feedring, libexec/feedring/ (programs that the command starts),
+# share/feedring/classes/ (lists of classes that it brings along), and for programs that read batches include/feedring/ and the CMake package lib/cmake/feedring.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(feedring_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/feedring)
@@ -14,6 +14,7 @@ foreach(program feedring feedring-producer feedring-drain)
     endif()
   endif()
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/producers/config/classes DESTINATION ${CMAKE_INSTALL_DATADIR}/feedring)
 
 if(TARGET feedring_consumer)
   set_target_properties(feedring_runtime PROPERTIES EXPORT_NAME runtime)

@@ -221,7 +221,7 @@ void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
 }
 
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {
-  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult);
+  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult, {spec.split, spec.classes});
   demand_episodes(options, spec, scan);
   check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
   report_skipped(scan, report);
@@ -243,6 +243,7 @@ int check(const Options& options) {
   } else {
     FeedSpec spec;
     spec.data = path;
+    apply_data_options(options.feed, spec);
     check_data(options, spec, report);
   }
   return report.failed() == 0 ? 0 : kFindings;
@@ -263,6 +264,7 @@ void add_check(CLI::App& app, Exit& exit) {
       ->type_name("FILE");
   command->add_option("--feed", options->feed.feed, "Feed of the configuration (default: its first)")
       ->type_name("NAME");
+  add_data_options(*command, options->feed);
   add_episode_options(*command, options->episodes);
   command->add_flag("--json", options->json, "One JSON object a line");
   command->add_option("-j,--threads", options->threads, "Decoding threads (default: the granted cores)")

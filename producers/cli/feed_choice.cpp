@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "producers/config/class_list.hpp"
 #include "producers/config/suggest.hpp"
 #include "producers/config/words.hpp"
 
@@ -35,6 +36,15 @@ void add_feed_options(CLI::App& command, FeedChoice& choice) {
   command.add_option("DIR", choice.data, "Folder of images (one folder per class, or flat), or a manifest");
   command.add_option("-c,--config", choice.config, "Configuration file, in the place of DIR")->type_name("FILE");
   command.add_option("--feed", choice.feed, "Feed of the configuration (default: its first)")->type_name("NAME");
+  add_data_options(command, choice);
+}
+
+void add_data_options(CLI::App& command, FeedChoice& choice) {
+  command.add_option("--split", choice.split, "Of the data, this split: a part of DIR, or rows of a manifest")
+      ->type_name("NAME");
+  command
+      .add_option("--classes", choice.classes, "Of the data, the classes that this file (or builtin:SET/SPLIT) names")
+      ->type_name("LIST");
 }
 
 void add_cache_option(CLI::App& command, FeedChoice& choice) {
@@ -61,7 +71,13 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
   chosen.config = file.empty() ? config_for_folder(choice.data, size, cache.value_or(Cache::kNone)) : load_config(file);
   if (!choice.feed.empty()) chosen.number = number_of(choice.feed, chosen.config, file);
   if (cache) chosen.spec().cache = *cache;
+  apply_data_options(choice, chosen.spec());
   return chosen;
+}
+
+void apply_data_options(const FeedChoice& choice, FeedSpec& spec) {
+  if (!choice.split.empty()) spec.split = choice.split;
+  if (!choice.classes.empty()) spec.classes = read_class_list(choice.classes, "");
 }
 
 void demand_files(const FeedSpec& spec) {
@@ -78,9 +94,11 @@ Scan scan_feed(const ChosenFeed& chosen) {
   if (spec.classes_from) {
     const auto other = std::find_if(chosen.config.feeds.begin(), chosen.config.feeds.end(),
                                     [&](const FeedSpec& feed) { return feed.name == *spec.classes_from; });
-    classes = scan_data(other->data).classes;  // load_config has seen to it that there is one
+    // load_config has seen to it that there is one.
+    classes = scan_data(other->data, nullptr, NoSamples::kIsAnError, {other->split, other->classes}).classes;
   }
-  Scan scan = scan_data(spec.data, spec.classes_from ? &classes : nullptr);
+  Scan scan =
+      scan_data(spec.data, spec.classes_from ? &classes : nullptr, NoSamples::kIsAnError, {spec.split, spec.classes});
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
   return scan;
 }

@@ -14,14 +14,22 @@ namespace feedring::cli {
 
 /// As given on the command line; empty: not given.
 struct FeedChoice {
-  std::string data;    ///< a folder, or a manifest
-  std::string config;  ///< -c
-  std::string feed;    ///< --feed
-  std::string cache;   ///< --cache
+  std::string data;     ///< a folder, or a manifest
+  std::string config;   ///< -c
+  std::string feed;     ///< --feed
+  std::string cache;    ///< --cache
+  std::string split;    ///< --split
+  std::string classes;  ///< --classes
 };
 
-/// Adds the positional DIR, -c/--config and --feed to a command. `choice` outlives it.
+/// Adds the positional DIR, -c/--config, --feed, --split and --classes to a command. `choice` outlives it.
 void add_feed_options(CLI::App& command, FeedChoice& choice);
+
+/// Adds --split and --classes alone.
+void add_data_options(CLI::App& command, FeedChoice& choice);
+
+/// Makes --split and --classes, where given, what the feed says. Throws Error(kUsage).
+void apply_data_options(const FeedChoice& choice, FeedSpec& spec);
 
 /// Adds --cache.
 void add_cache_option(CLI::App& command, FeedChoice& choice);

@@ -22,6 +22,7 @@ void add_run(CLI::App& app, Exit& exit) {
       "  feedring run --data photos/ -- ./train                     a plain folder as feed \"train\"");
   command->add_option("-c,--config", arguments->choice.config, "Configuration file");
   command->add_option("--data", arguments->choice.data, "A plain folder instead of a configuration");
+  add_data_options(*command, arguments->choice);
   add_cache_option(*command, arguments->choice);
   command
       ->add_option("--nproc-per-node", arguments->options.copies,

@@ -28,6 +28,8 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"item_deadline_s", spec.item_deadline_s},
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
+  if (!spec.split.empty()) put_bytes(json, "split", spec.split);
+  for (const std::string& name : spec.classes) json["classes"].push_back(to_utf8(name));
   if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
   if (spec.background) json["background"] = *spec.background;
@@ -46,6 +48,8 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     const std::optional<std::string> data = get_bytes(json, "data");
     if (!data) throw Error(ErrorKind::kInternal, "the feed's description holds no path of its data");
     spec.data = *data;
+    spec.split = get_bytes(json, "split").value_or("");
+    if (json.contains("classes")) spec.classes = json.at("classes").get<std::vector<std::string>>();
     spec.batch_size = json.at("batch_size").get<std::uint32_t>();
     spec.slots = json.at("slots").get<std::uint32_t>();
     spec.seed = json.at("seed").get<std::uint64_t>();

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "producers/config/byte_size.hpp"
+#include "producers/config/class_list.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/load_episodes.hpp"
 #include "producers/config/load_own.hpp"
@@ -75,6 +76,8 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   FeedSpec feed;
   feed.name = std::move(name);
   const std::string* data = table.text("data", "a path, relative to this file");
+  if (const std::string* split = table.text("split", "the name of a split, such as \"train\"")) feed.split = *split;
+  feed.classes = read_class_key(table, "classes", folder, file);
   table.read("batch_size", feed.batch_size, 1, kMaxBatch);
   table.read("slots", feed.slots, 1, contract::kMaxSlots);
   table.read("seed", feed.seed, 0, INT64_MAX);

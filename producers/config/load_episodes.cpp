@@ -2,12 +2,9 @@
 #include "producers/config/load_episodes.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
-#include <system_error>
 
+#include "producers/config/class_list.hpp"
 #include "producers/config/episode_file.hpp"
 #include "producers/config/toml_table.hpp"
 
@@ -15,8 +12,6 @@ namespace feedring {
 namespace {
 
 constexpr std::int64_t kMost = 1 << 15;  ///< of classes, or of samples of a class: 2^30 rows an episode are enough
-constexpr std::uintmax_t kLargestList = 64U
-                                        << 20;  ///< a device or an archive by mistake should not be read for minutes
 
 std::string range_text(std::int64_t low) {
   return "a whole number from " + std::to_string(low) + " to " + std::to_string(kMost) +
@@ -57,49 +52,6 @@ void read_query_weights(TomlTable& table, std::vector<double>& weights) {
     const double weight = each.is_number() ? each.value<double>().value_or(-1) : -1;
     if (!(weight >= 1e-9 && weight <= 1e9)) table.wrong("query_weights", each, kExpected);
     weights.push_back(weight);
-  }
-}
-
-/// A class a line; empty lines and those that begin with '#' say nothing.
-std::vector<std::string> read_names(const std::filesystem::path& list, const toml::node& node,
-                                    const std::string& file) {
-  const auto fail = [&](const std::string& why) {
-    fail_at(file, node.source(), "the list of classes " + list.string() + " cannot be read: " + why);
-  };
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(list, error);
-  if (!std::filesystem::exists(status)) fail(error.message());
-  if (!std::filesystem::is_regular_file(status) || std::filesystem::file_size(list) > kLargestList)
-    fail("it is no list of names");
-  errno = 0;
-  std::ifstream stream(list, std::ios::binary);
-  if (!stream) fail(std::strerror(errno));
-  std::vector<std::string> names;
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty() && line.front() != '#') names.push_back(line);
-  }
-  if (names.empty()) fail("it names no class");
-  return names;
-}
-
-void read_only(TomlTable& table, const std::filesystem::path& folder, const std::string& file,
-               std::vector<std::string>& only) {
-  static constexpr std::string_view kExpected = "a list of class names, or a path to a file with a name a line";
-  const toml::node* node = table.find("only");
-  if (node == nullptr) return;
-  if (node->is_string() && !node->ref<std::string>().empty()) {
-    only = read_names(folder / node->ref<std::string>(), *node, file);
-  } else {
-    if (!node->is_array() || node->as_array()->empty()) table.wrong("only", *node, kExpected);
-    for (const toml::node& each : *node->as_array()) {
-      if (!each.is_string()) table.wrong("only", each, kExpected);
-      only.push_back(each.ref<std::string>());
-    }
-  }
-  std::set<std::string_view> seen;
-  for (const std::string& name : only) {
-    if (!seen.insert(name).second) fail_at(file, node->source(), "\"only\" names the class \"" + name + "\" twice");
   }
 }
 
@@ -166,7 +118,7 @@ EpisodeSpec read_episodes(const std::string& feed, const toml::node& node, const
   read_weights(table, "mixture", 1e-9,
                "a table of beginnings of class names with weights up to 1e9, such as { \"omniglot/\" = 2 }",
                spec.mixture);
-  read_only(table, folder, file, spec.only);
+  spec.only = read_class_key(table, "only", folder, file);
   read_augment(table, spec.augment);
   table.read("unlabelled", spec.unlabelled, 0, kMost);
   table.read("distractors", spec.distractors, 0, kMost);
@@ -210,11 +162,12 @@ void read_episode_layout(TomlTable& table, const toml::table& feed_table, FeedSp
 
 void refuse_leaks(const std::vector<FeedSpec>& feeds, const std::string& file) {
   const auto names_of = [](const FeedSpec& feed) {
-    return std::set<std::string>(feed.episodes->only.begin(), feed.episodes->only.end());
+    const std::vector<std::string>& names = feed.episodes->only.empty() ? feed.classes : feed.episodes->only;
+    return std::set<std::string>(names.begin(), names.end());
   };
   for (auto a = feeds.begin(); a != feeds.end(); ++a) {
     for (auto b = a + 1; a->episodes && b != feeds.end(); ++b) {
-      if (!b->episodes || a->data != b->data) continue;
+      if (!b->episodes || a->data != b->data || a->split != b->split) continue;
       const std::set<std::string> of_a = names_of(*a), of_b = names_of(*b);
       if (of_a == of_b) continue;
       std::string both;  // an empty list means all classes

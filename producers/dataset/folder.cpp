@@ -1,149 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a folder. One descriptor is open at a time, and everything found is put into order, so that the order in which
-// the file system lists its entries never shows.
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <feedring/error.hpp>
-#include <memory>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include "producers/dataset/labels.hpp"
 #include "producers/dataset/scan.hpp"
-#include "runtime/memfd.hpp"
+#include "producers/dataset/walker.hpp"
 
 namespace feedring {
 namespace {
 
+using dataset::Found;
 using dataset::shown;
-using FolderId = std::pair<dev_t, ino_t>;
-
-struct Found {
-  std::string path;
-  std::uint64_t bytes;
-};
-
-/// The entries of one folder, sorted into what they are. Paths are relative to the data.
-struct Entries {
-  FolderId id{};
-  std::vector<std::string> folders;
-  std::vector<std::string> linked_folders;
-  std::vector<Found> images;  ///< regular files with an image's name, empty ones among them
-};
-
-class Walker {
- public:
-  Walker(const std::filesystem::path& root, Scan& scan) : scan_(scan) {
-    root_.reset(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) fail("", errno);
-  }
-
-  Entries list(const std::string& folder) {
-    Entries entries;
-    const int fd = ::openat(root_.get(), folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) fail(folder, errno);
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), ::closedir);
-    if (!stream) {
-      const int error = errno;
-      ::close(fd);
-      fail(folder, error);
-    }
-    struct stat info {};
-    if (::fstat(fd, &info) != 0) fail(folder, errno);
-    entries.id = {info.st_dev, info.st_ino};
-    const std::string prefix = folder.empty() ? "" : folder + "/";
-    for (;;) {
-      errno = 0;
-      const dirent* entry = ::readdir(stream.get());
-      if (entry == nullptr) {
-        if (errno != 0) fail(folder, errno);
-        break;
-      }
-      if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
-      sort_in(fd, *entry, prefix + entry->d_name, entries);
-    }
-    return entries;
-  }
-
-  /// All image files below `folder`.
-  std::vector<Found> walk(const std::string& folder, FolderId root) {
-    std::vector<Found> images;
-    std::set<FolderId> read{root};
-    std::set<std::string> folders{folder}, links;
-    while (!folders.empty() || !links.empty()) {
-      std::set<std::string>& source = folders.empty() ? links : folders;
-      const std::string next = std::move(source.extract(source.begin()).value());
-      Entries entries = list_unless_read(next, read);
-      std::move(entries.images.begin(), entries.images.end(), std::back_inserter(images));
-      folders.insert(entries.folders.begin(), entries.folders.end());
-      links.insert(entries.linked_folders.begin(), entries.linked_folders.end());
-    }
-    return images;
-  }
-
- private:
-  Entries list_unless_read(const std::string& folder, std::set<FolderId>& read) {
-    struct stat info {};
-    if (::fstatat(root_.get(), folder.c_str(), &info, 0) != 0) fail(folder, errno);
-    if (!read.emplace(info.st_dev, info.st_ino).second) {
-      scan_.skipped.push_back({folder, Skip::kSeenFolder});
-      return {};
-    }
-    return list(folder);
-  }
-
-  void sort_in(int fd, const dirent& entry, std::string path, Entries& entries) {
-    unsigned char type = entry.d_type;
-    struct stat info {};
-    if (type == DT_UNKNOWN) {  // some file systems do not tell
-      if (::fstatat(fd, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) fail(path, errno);
-      type = static_cast<unsigned char>(IFTODT(info.st_mode));
-    }
-    if (entry.d_name[0] == '.') return skip(std::move(path), Skip::kHidden);
-    if (type == DT_DIR) return entries.folders.push_back(std::move(path));
-
-    const bool image = is_image_name(entry.d_name);
-    if (type == DT_REG && !image) return skip(std::move(path), Skip::kStray);
-    if (::fstatat(fd, entry.d_name, &info, 0) != 0) {
-      if (errno != ENOENT && errno != ELOOP && errno != ENOTDIR) fail(path, errno);
-      return skip(std::move(path), image ? Skip::kNoFile : Skip::kStray);
-    }
-    if (S_ISDIR(info.st_mode)) return entries.linked_folders.push_back(std::move(path));
-    if (!image) return skip(std::move(path), Skip::kStray);
-    if (!S_ISREG(info.st_mode)) return skip(std::move(path), Skip::kNoFile);
-    if (path.size() >= PATH_MAX) fail(path, ENAMETOOLONG);
-    entries.images.push_back({std::move(path), static_cast<std::uint64_t>(info.st_size)});
-  }
-
-  void skip(std::string path, Skip why) { scan_.skipped.push_back({std::move(path), why}); }
-
-  [[noreturn]] void fail(const std::string& path, int error) const {
-    throw Error(ErrorKind::kData,
-                fmt::format("cannot read {}: {}", shown(path.empty() ? scan_.root : scan_.root + "/" + path),
-                            std::strerror(error)));
-  }
-
-  Scan& scan_;
-  UniqueFd root_;
-};
-
-void add_images(Scan& scan, const std::vector<Found>& images, std::uint32_t label) {
-  for (const Found& image : images) {
-    if (image.bytes == 0) {
-      scan.skipped.push_back({image.path, Skip::kEmpty});
-    } else {
-      dataset::add_sample(scan, image.path, image.bytes, label);
-    }
-  }
-}
 
 [[noreturn]] void fail_without_samples(const Scan& scan) {
   throw Error(
@@ -156,19 +27,24 @@ void add_images(Scan& scan, const std::vector<Found>& images, std::uint32_t labe
 
 }  // namespace
 
-Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::string>* classes_from, NoSamples empty) {
+Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::string>* classes_from, NoSamples empty,
+                 const DataChoice& choice) {
   Scan scan;
   scan.root = std::filesystem::absolute(folder).native();
   while (scan.root.size() > 1 && scan.root.back() == '/') scan.root.pop_back();
-  Walker walker(folder, scan);
-  Entries top = walker.list("");
+  dataset::Walker walker(folder, scan);
+  dataset::Entries top = walker.list("");
   std::vector<std::string> names = std::move(top.folders);
   std::move(top.linked_folders.begin(), top.linked_folders.end(), std::back_inserter(names));
   std::sort(names.begin(), names.end());
+  dataset::ClassFilter filter(choice.classes);
+  std::erase_if(names, [&](const std::string& name) { return !filter.keeps(name); });
+  filter.demand_all_seen(scan.root);
   std::vector<std::vector<Found>> images;
   for (const std::string& name : names) images.push_back(walker.walk(name, top.id));
 
-  const bool flat = std::all_of(images.begin(), images.end(), [](const auto& of_class) { return of_class.empty(); });
+  const bool flat = choice.classes.empty() &&
+                    std::all_of(images.begin(), images.end(), [](const auto& of_class) { return of_class.empty(); });
   if (flat) {
     if (!names.empty() && !top.images.empty()) {
       scan.warnings.push_back(fmt::format("{} is read as a flat folder: none of its {} sub-folders holds an image",
@@ -184,7 +60,7 @@ Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::str
 
   scan.classes = classes_from != nullptr ? *classes_from : names;
   const std::vector<std::uint32_t> numbers = dataset::numbers_of(names, scan.classes, scan.root);
-  for (std::size_t i = 0; i < images.size(); ++i) add_images(scan, std::exchange(images[i], {}), numbers[i]);
+  for (std::size_t i = 0; i < images.size(); ++i) dataset::add_images(scan, std::exchange(images[i], {}), numbers[i]);
   if (scan.samples.empty() && empty == NoSamples::kIsAnError) fail_without_samples(scan);
   dataset::finish(scan, classes_from == nullptr);
   return scan;

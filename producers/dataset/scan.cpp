@@ -8,6 +8,7 @@
 #include <feedring/error.hpp>
 
 #include "producers/dataset/digest.hpp"
+#include "producers/dataset/easy_set.hpp"
 #include "producers/dataset/labels.hpp"
 #include "producers/dataset/manifest.hpp"
 
@@ -42,11 +43,18 @@ bool is_image_name(std::string_view name) noexcept {
   });
 }
 
-Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from, NoSamples empty) {
+Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from, NoSamples empty,
+               const DataChoice& choice) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(data, error);
-  if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from, empty);
-  if (std::filesystem::is_regular_file(status)) return read_manifest(data, classes_from);
+  if (std::filesystem::is_directory(status)) {
+    if (choice.split.empty()) return scan_folder(data, classes_from, empty, choice);
+    return scan_data(dataset::place_of_split(data, choice.split), classes_from, empty, {{}, choice.classes});
+  }
+  if (std::filesystem::is_regular_file(status)) {
+    return data.extension() == ".json" ? read_easy_set(data, classes_from, choice)
+                                       : read_manifest(data, classes_from, choice);
+  }
   const std::string why = error ? error.message() : "it is neither a folder of images nor a manifest file";
   throw Error(ErrorKind::kData, fmt::format("cannot read data {}: {}", dataset::shown(data.native()), why));
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "producers/dataset/choice.hpp"
+
 namespace feedring {
 
 /// Why a file (or folder) that lies in the data is no sample.
@@ -54,21 +56,23 @@ struct Scan {
 /// What a folder without a single sample is. Nothing can be fed from it, but it can be looked through.
 enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
 
-/// Scans `data`: a folder, or a manifest (manifest.hpp). Where `classes_from` is given, labels are its class numbers,
-/// and a class that it lacks is an error. Throws Error(kData), with the file's name, for whatever cannot be read, and
-/// where there is no sample at all (in a folder only as `empty` says).
+/// Scans `data`: a folder, a manifest (manifest.hpp) or an EasySet (easy_set.hpp). Where `classes_from` is given,
+/// labels are its class numbers, and a class that it lacks is an error. Of the data, what `choice` says. Throws
+/// Error(kData), with the file's name, for whatever cannot be read, and where there is no sample at all (in a folder
+/// only as `empty` says).
 [[nodiscard]] Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from = nullptr,
-                             NoSamples empty = NoSamples::kIsAnError);
+                             NoSamples empty = NoSamples::kIsAnError, const DataChoice& choice = {});
 
 /// Scans a folder. Image files are known by their extension (is_image_name), at any depth.
 /// - Where a sub-folder holds image files, all sub-folders are classes, numbered by their names in bytewise order as
 ///   torchvision's ImageFolder does (dot folders aside); one without images keeps its number, with a warning.
 /// - Else the folder is flat: one class, label 0.
 /// Links to files and folders are followed. Within a class each folder is read once, its real place going before a link
-/// to it, so that loops end and no file is counted twice through a linked folder.
+/// to it, so that loops end and no file is counted twice through a linked folder. Folders of classes that are not
+/// wanted are not looked into.
 [[nodiscard]] Scan scan_folder(const std::filesystem::path& folder,
                                const std::vector<std::string>* classes_from = nullptr,
-                               NoSamples empty = NoSamples::kIsAnError);
+                               NoSamples empty = NoSamples::kIsAnError, const DataChoice& choice = {});
 
 /// .jpg .jpeg .png .ppm .pgm .pbm .webp .gif .bmp .tif .tiff, in upper or lower case (ASCII, whatever the locale).
 [[nodiscard]] bool is_image_name(std::string_view name) noexcept;

@@ -117,6 +117,9 @@ def manifest():
     keep("manifest", "names", "a/1.jpg\tant\t10\nb/1.jpg\tbee\t20\na/2.jpg\tant\t0\n")
     keep("manifest", "numbers", "1.jpg\t0\t10\n2.jpg\t7\t20\n3.jpg\t2\t30")
     keep("manifest", "crlf", "1.jpg\t0\t10\r\n")
+    keep("manifest", "csv", "\ufeffpath,label,split,bytes,note\r\n1.jpg,ant,train,9,\r\n\r\n\"2,\"\"3\"\"\n.jpg\",y/bee,val,8,z\n")
+    keep("manifest", "superclass", "filename\tsuperclass\tlabel\tbytes\n1.jpg\tx\tant\t9\n")
+    keep("manifest", "jsonl", '{"path": "1.jpg", "label": 3, "bytes": 9, "split": "train"}\n{"file_name": "2", "label": 4, "bytes": 1}\n')
 
 
 def config():

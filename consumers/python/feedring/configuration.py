@@ -65,6 +65,7 @@ class Source:
             raise UsageError(f"{self.path} describes no feed '{self.feed}'; it describes: {known}")
         for each in feeds.values():
             _make_absolute(each, "data", self.path)
+            _make_absolute(each, "classes", self.path)
             if isinstance(each, dict):
                 for key in ("only", "file"):
                     _make_absolute(each.get("episodes"), key, self.path)
@@ -150,7 +151,7 @@ def contradictions(said: dict, running: dict) -> list[str]:
             found += [f"episodes.{phrase}" for phrase in contradictions(_spelled_out(value), here)]
             continue
         else:
-            same = value == here
+            same = value == here or (key == "classes" and isinstance(value, str))  # a list in a file
         if not same:
             found.append(f"{key} is {'none' if here is None else _value(here)} there and {_value(value)} here")
     return found
@@ -186,7 +187,7 @@ def _load(path: str) -> dict:
 
 
 def _make_absolute(table: object, key: str, path: str) -> None:
-    if isinstance(table, dict) and isinstance(table.get(key), str):
+    if isinstance(table, dict) and isinstance(table.get(key), str) and not table[key].startswith("builtin:"):
         table[key] = os.path.normpath(os.path.join(os.path.dirname(path), table[key]))
 
 
