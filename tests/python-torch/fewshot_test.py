@@ -108,6 +108,7 @@ def test_training_from_a_feed_is_training_from_ram_with_the_same_episodes(omnigl
 def test_protonet_learns_on_two_ranks(omniglot):
     mean, half_width = train(EXAMPLES / "protonet.py", omniglot, "--episodes", 160, "--channels", 32, "--test-episodes", 200,
                              ranks=2)
+    # Seeds 0 to 3 reached 71.3, 68.8, 68.5 and 70.1: 69.7 with a standard deviation of 1.3, and three of these less is 65.8.
     assert mean > 65 and half_width < 2.5
 
 
