@@ -20,6 +20,12 @@
 //  │ empty · claimant · done  │ 8 bit interleaved RGB, entry_stride bytes    │
 //  └──────────────────────────┴──────────────────────────────────────────────┘
 //
+//  seek segment: one memfd for the seek indices of JPEGs, mapped by the same
+//  ┌──────────┬───────────────┬──────────────────────────┬───────────────────────────────┐
+//  │ SeekHead │ N store words │ N places: where a record │ records: SeekRecord, entries, │
+//  │   64 B   │ as in a store │ begins, 8 B each         │ as they came                  │
+//  └──────────┴───────────────┴──────────────────────────┴───────────────────────────────┘
+//
 //  slot word                                               task word
 //  63            34 33  32 31                0             63      46 45            16 15          0
 //  ┌───────────────┬──────┬──────────────────┐             ┌─────────┬────────────────┬─────────────┐
@@ -139,6 +145,20 @@ constexpr Rows rows_of_task(std::uint32_t task, std::uint32_t tasks, std::uint32
 ///   empty ─claim (p)─▶ p ─publish (p)─▶ done        p ─give back (p)─▶ empty        p ─sweep (supervisor)─▶ empty
 inline constexpr std::uint32_t kStoreEmpty = 0;  ///< zero, because fresh pages are zero
 inline constexpr std::uint32_t kStoreDone = 0x10000;
+
+/// Of a seek segment. Its words are store words; an entry is a place, counted in bytes from the first record, and the
+/// record there.
+template <template <class> class Atom>
+struct alignas(kLine) SeekHead {
+  /// Bytes of records that were handed out, in multiples of 8. Only grows, and may exceed what there is: such a piece
+  /// is nobody's. A piece that a death left is not handed out again.
+  Atom<std::uint64_t> taken;
+};
+/// Before its entries (producers/decode/seekjpeg/entry.hpp).
+struct SeekRecord {
+  std::uint64_t modified_ns;  ///< of the file when it was read: mtime, since 1970. Another one: the record is of no use
+  std::uint64_t entries;
+};
 
 // ── what a slot holds ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -30,6 +30,11 @@ class StoreWords {
     return words_[entry].load(std::memory_order_acquire) == contract::kStoreDone;  // A5
   }
 
+  /// Nobody has it: a hint, which claim() makes sure of.
+  [[nodiscard]] bool is_empty(std::size_t entry) const noexcept {
+    return words_[entry].load(std::memory_order_relaxed) == contract::kStoreEmpty;
+  }
+
   /// True: the entry is `self`'s, which alone writes it until publish() or give_back(). False: somebody else's, or
   /// done. A6: what a former claimant wrote comes before what this one will.
   [[nodiscard]] bool claim(std::size_t entry, contract::Claimant self) const noexcept {

@@ -65,7 +65,7 @@ void add_plan(CLI::App& app, Exit& exit) {
                               world, ranks));
     }
     const std::vector<NodeFeed> feeds = open_feeds(config);
-    const MemoryPlan memory = plan_memory(feeds, plan_stores(feeds), ranks, producers_of(config, arguments->overrides));
+    const MemoryPlan memory = plan_start(feeds, config.pool, ranks, producers_of(config, arguments->overrides));
     nlohmann::ordered_json steps = nlohmann::ordered_json::array();
     for (const NodeFeed& feed : feeds) {
       const Schedule schedule(feed.ordinals, feed.spec.shard == Shard::kNone ? 1 : world, feed.spec.batch_size,

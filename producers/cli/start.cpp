@@ -155,6 +155,13 @@ void add_status(CLI::App& app, Exit& exit) {
                              store.value("filled", 0), store.value("samples", 0),
                              human_bytes(store.value("bytes", std::uint64_t{0}))));
     }
+    for (const auto& store : body["seek_indices"]) {
+      write_line(fmt::format("seek indices of {}: {} of {} pictures, {} of {}",
+                             fmt::join(store.value("feeds", std::vector<std::string>{}), ", "),
+                             store.value("filled", 0), store.value("samples", 0),
+                             human_bytes(store.value("taken_bytes", std::uint64_t{0})),
+                             human_bytes(store.value("bytes", std::uint64_t{0}))));
+    }
     for (const auto& ring : body["rings"]) {
       const auto& slots = ring["slots"];
       write_line(fmt::format("ring {}/{}: {} batches, waited {:.1f} s, slots {} ready, {} filling, {} in use, {} free",

@@ -84,6 +84,7 @@ struct PoolSpec {
   std::optional<std::uint32_t> producers;         ///< per node; default: the granted cores
   std::optional<std::uint32_t> ranks;             ///< local ranks; default: asked at the first attach
   std::optional<std::uint64_t> memory_limit;      ///< bytes
+  std::optional<std::uint64_t> seek_index;        ///< bytes for all feeds, 0: none; default: what their data may need
   std::optional<std::filesystem::path> failures;  ///< JSON lines, one per failed sample
   std::vector<std::string> producer;              ///< program and arguments of own producers; empty: feedring's
   double ready_deadline_s = 300.0;                ///< a producer that is not ready after it never will be

@@ -184,6 +184,13 @@ PoolSpec read_pool(const toml::node& node, const std::filesystem::path& folder, 
     if (!pool.memory_limit)
       table.wrong("memory_limit", *limit, "an amount such as \"8 GiB\", \"500 MB\" or a number of bytes");
   }
+  if (const toml::node* seek = table.find("seek_index")) {
+    if (seek->is_boolean() && !seek->ref<bool>()) pool.seek_index = 0;
+    if (seek->is_string()) pool.seek_index = parse_byte_size(seek->ref<std::string>());
+    if (seek->is_integer() && seek->ref<std::int64_t>() > 0) pool.seek_index = seek->ref<std::int64_t>();
+    if (!seek->is_boolean() && !pool.seek_index)
+      table.wrong("seek_index", *seek, "true, false, an amount such as \"2 GiB\", or a number of bytes");
+  }
   if (const std::string* failures = table.text("failures", "a path, relative to this file")) {
     pool.failures = (folder / *failures).lexically_normal();
   }

@@ -92,7 +92,7 @@ Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info
 /// By our own decoder where it takes the file; it gives what libjpeg would.
 Fault Decoder::jpeg_pixels(std::span<const std::uint8_t> bytes, const ImageInfo& info, Size size, Box box,
                            RgbView& out) {
-  if (crop_.pixels(bytes, size, box, arena_, out)) return std::nullopt;
+  if (crop_.pixels(bytes, size, box, arena_, out, shelf_)) return std::nullopt;
   arena_.reset(memory_for(info.size));
   return jpeg_.pixels(bytes, size, box, info.options.accept_damaged, arena_, out);
 }

@@ -50,6 +50,9 @@ class Decoder {
   Fault probe(std::span<const std::uint8_t> bytes, std::uint64_t max_pixels, ImageInfo& out,
               const DecodeOptions& options = {});
 
+  /// Where seek indices of the JPEGs decoded from now on are looked for and kept; nullptr: nowhere, as at first.
+  void use_shelf(seekjpeg::Shelf* shelf) noexcept { shelf_ = shelf; }
+
   /// The pixels of `box`, which lies inside the image, of bytes that probe() accepted as `info`. On success `out` views
   /// memory of this decoder, valid until the next call, with kSlack readable bytes past the last row; its rows may be
   /// farther apart than 3 * width. On a fault `out` is untouched.
@@ -61,6 +64,7 @@ class Decoder {
   Arena arena_;
   JpegDecoder jpeg_;
   seekjpeg::CropDecoder crop_;
+  seekjpeg::Shelf* shelf_ = nullptr;
 };
 
 }  // namespace feedring

@@ -25,8 +25,8 @@ Pipeline pipeline_of(const FeedSpec& spec) {
 }  // namespace
 
 FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler,
-                         std::shared_ptr<const DecodedStore> store)
-    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), store_(std::move(store)) {
+                         FeedStores stores)
+    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), stores_(std::move(stores)) {
   if (spec_.own) {
     own_ = {spec_.name, spec_.own->samples, spec_.own->tensors, spec_.own->options.dump(), index_.attachment()};
     if (spec_.own->tasks) {
@@ -41,8 +41,10 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
     return;
   }
   pipeline_.emplace(pipeline_of(spec_));
-  if (store_ &&
-      (store_->layout().samples != index_.size() || store_->layout().picture_bytes != pipeline_->kept_bytes())) {
+  const DecodedStore* const store = stores_.decoded.get();
+  const bool fits = store == nullptr || (store->layout().samples == index_.size() &&
+                                         store->layout().picture_bytes == pipeline_->kept_bytes());
+  if (!fits || (stores_.seek && stores_.seek->words().size() != index_.size())) {
     throw Error(ErrorKind::kRefused,
                 fmt::format("feed '{}': the store that was handed over is not made for its samples", spec_.name));
   }
@@ -108,9 +110,9 @@ std::optional<FileRequest> FeedContext::planned_file(const EpisodeKey& key, std:
   } else {
     sample = plan(key.seed, key.epoch).sample(key.ordinal);
   }
-  if (store_) {
-    const auto entry = store_->entry(sample, turned);
-    if (entry && store_->find(*entry) != nullptr) return std::nullopt;
+  if (stores_.decoded) {
+    const auto entry = stores_.decoded->entry(sample, turned);
+    if (entry && stores_.decoded->find(*entry) != nullptr) return std::nullopt;
   }
   return file(sample);
 }

@@ -15,18 +15,25 @@
 #include "producers/pool/decoded_store.hpp"
 #include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
+#include "producers/pool/seek_store.hpp"
 #include "producers/transform/pipeline.hpp"
 #include "runtime/contract.hpp"
 #include "runtime/memfd.hpp"
 
 namespace feedring {
 
+/// What a feed shares with those of the same data; nullptr: not kept.
+struct FeedStores {
+  std::shared_ptr<const DecodedStore> decoded = nullptr;
+  std::shared_ptr<SeekStore> seek = nullptr;
+};
+
 class FeedContext {
  public:
-  /// `number` names the feed in shared memory; `store`, where there is one, keeps its decoded pictures. Opens the data
-  /// directory, or makes the Filler of own samples. Throws Error.
+  /// `number` names the feed in shared memory. Opens the data directory, or makes the Filler of own samples. Throws
+  /// Error.
   FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler = nullptr,
-              std::shared_ptr<const DecodedStore> store = nullptr);
+              FeedStores stores = {});
 
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] const FeedSpec& spec() const noexcept { return spec_; }
@@ -41,7 +48,9 @@ class FeedContext {
   [[nodiscard]] Pipeline& pipeline() noexcept { return *pipeline_; }
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_->bytes_per_image(); }
   /// nullptr: every picture is decoded anew.
-  [[nodiscard]] const DecodedStore* store() const noexcept { return store_.get(); }
+  [[nodiscard]] const DecodedStore* store() const noexcept { return stores_.decoded.get(); }
+  /// For the work loop alone. nullptr: seek indices are not kept.
+  [[nodiscard]] SeekStore* seek_store() const noexcept { return stores_.seek.get(); }
   /// Where the feed draws episodes; for the work loop alone. Empty: it delivers samples.
   [[nodiscard]] std::optional<EpisodeFeed>& episodes() noexcept { return episodes_; }
   /// Ordinals of an epoch.
@@ -78,7 +87,7 @@ class FeedContext {
   std::unique_ptr<Filler> filler_;
   std::optional<Pipeline> pipeline_;
   std::optional<EpisodeFeed> episodes_;
-  std::shared_ptr<const DecodedStore> store_;
+  FeedStores stores_;
   UniqueFd directory_;
   std::deque<Kept> plans_;
 };

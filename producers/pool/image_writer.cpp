@@ -38,6 +38,8 @@ Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw
     fault = fill_entry(feed, *entry, room, bytes.data, turned);
     if (!fault) feed.pipeline().finish_kept(room, draw, written);
   } else {
+    if (SeekStore* const seek = feed.seek_store()) seek->turn_to(sample, bytes.modified_ns);
+    decoder_.use_shelf(feed.seek_store());
     fault = feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, written, turned);
   }
   fault_point("decode, after the picture", file.path);
@@ -48,6 +50,7 @@ Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw
 Fault ImageWriter::fill_entry(FeedContext& feed, std::size_t entry, std::uint8_t* pixels,
                               std::span<const std::uint8_t> bytes, std::optional<ClassAugment> turned) {
   fault_point("store, with an entry claimed");
+  decoder_.use_shelf(nullptr);
   Fault fault = feed.pipeline().keep(bytes, decoder_, feed.spec().max_pixels, pixels, turned);
   if (fault) {
     feed.store()->give_back(entry);

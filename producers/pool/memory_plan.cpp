@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <feedring/error.hpp>
 
 #include "runtime/memory_limits.hpp"
@@ -17,8 +18,8 @@ constexpr std::uint64_t kMargin = 16ULL << 20;
 
 }  // namespace
 
-MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<StorePlan>& stores, std::uint32_t ranks,
-                       std::uint32_t producers) {
+MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<StorePlan>& stores,
+                       const std::vector<SeekPlan>& seek, std::uint32_t ranks, std::uint32_t producers) {
   MemoryPlan plan;
   plan.ranks = ranks;
   plan.producers = producers;
@@ -32,14 +33,26 @@ MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<Sto
     // The supervisor, every producer and one rank map each ring.
     plan.page_table_bytes += ranks * ((producers + 2) * page_table_bytes(shape.bytes) + page_index_bytes(shape.bytes));
   }
-  plan.stores = stores;
-  for (const StorePlan& store : stores) {
-    const std::uint64_t bytes = store.layout.bytes;
-    plan.store_bytes += bytes;
+  // The supervisor and every producer map each store.
+  const auto add_store = [&](std::uint64_t bytes, std::uint64_t& sum) {
+    sum += bytes;
     plan.page_table_bytes += (producers + 1) * page_table_bytes(bytes) + page_index_bytes(bytes);
-  }
-  plan.total += plan.store_bytes + plan.page_table_bytes;
+  };
+  plan.stores = stores;
+  for (const StorePlan& store : stores) add_store(store.layout.bytes, plan.store_bytes);
+  plan.seek = seek;
+  for (const SeekPlan& store : seek) add_store(store.layout.bytes, plan.seek_bytes);
+  plan.total += plan.store_bytes + plan.seek_bytes + plan.page_table_bytes;
   return plan;
+}
+
+MemoryPlan plan_start(const std::vector<NodeFeed>& feeds, const PoolSpec& pool, std::uint32_t ranks,
+                      std::uint32_t producers) {
+  const std::vector<StorePlan> stores = plan_stores(feeds);
+  const std::uint64_t rest = plan_memory(feeds, stores, {}, ranks, producers).total + kMargin;
+  const std::uint64_t most = std::min(memory_headroom().bytes, pool.memory_limit.value_or(UINT64_MAX));
+  return plan_memory(feeds, stores, plan_seek_stores(feeds, pool.seek_index, most - std::min(most, rest)), ranks,
+                     producers);
 }
 
 std::optional<std::string> misfit(const MemoryPlan& plan, std::optional<std::uint64_t> extra_limit) {
@@ -50,6 +63,9 @@ std::optional<std::string> misfit(const MemoryPlan& plan, std::optional<std::uin
       of_stores = fmt::format(" ({} of them to keep decoded pictures)", human_bytes(plan.store_bytes));
       without = fmt::format("leave out cache = \"decoded\" of feed '{}', or make its pictures smaller; or ",
                             plan.stores.front().feeds.front());
+    } else if (plan.seek_bytes > plan.total / 2) {
+      of_stores = fmt::format(" ({} of them for seek indices)", human_bytes(plan.seek_bytes));
+      without = "lower seek_index; or ";
     }
     return fmt::format(
         "the pool needs {}{} for {} rank(s) and {} producer(s) and {} are free by {}; {}lower slots, "
@@ -77,6 +93,10 @@ std::string to_text(const MemoryPlan& plan) {
   for (const StorePlan& store : plan.stores) {
     text += fmt::format("store of {}: {} for {} decoded pictures\n", fmt::join(store.feeds, ", "),
                         human_bytes(store.layout.bytes), store.layout.entries());
+  }
+  for (const SeekPlan& store : plan.seek) {
+    text += fmt::format("seek indices of {}: {} at most for {} pictures\n", fmt::join(store.feeds, ", "),
+                        human_bytes(store.layout.bytes), store.layout.samples);
   }
   text += fmt::format("producers: {} x {} at most, page tables {}\n", plan.producers, human_bytes(kProducerBytes),
                       human_bytes(plan.page_table_bytes));
@@ -109,11 +129,17 @@ nlohmann::json to_json(const MemoryPlan& plan) {
     stores.push_back(
         {{"feeds", store.feeds}, {"samples", store.layout.entries()}, {"store_bytes", store.layout.bytes}});
   }
+  nlohmann::json seek = nlohmann::json::array();
+  for (const SeekPlan& store : plan.seek) {
+    seek.push_back({{"feeds", store.feeds}, {"samples", store.layout.samples}, {"seek_bytes", store.layout.bytes}});
+  }
   return {{"ranks", plan.ranks},
           {"producers", plan.producers},
           {"feeds", feeds},
           {"stores", stores},
           {"store_bytes", plan.store_bytes},
+          {"seek_indices", seek},
+          {"seek_bytes", plan.seek_bytes},
           {"producer_bytes", plan.producer_bytes},
           {"page_table_bytes", plan.page_table_bytes},
           {"total_bytes", plan.total}};

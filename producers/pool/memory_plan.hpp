@@ -25,6 +25,8 @@ struct MemoryPlan {
   std::vector<FeedPart> feeds;
   std::vector<StorePlan> stores;
   std::uint64_t store_bytes = 0;  ///< of all of them
+  std::vector<SeekPlan> seek;
+  std::uint64_t seek_bytes = 0;  ///< of all of them, at most
   std::uint32_t ranks = 0;
   std::uint32_t producers = 0;
   std::uint64_t producer_bytes = 0;  ///< private memory of all producers, estimated
@@ -32,9 +34,14 @@ struct MemoryPlan {
   std::uint64_t total = 0;
 };
 
-/// `stores` are those that are still to be made.
+/// Stores are those that are still to be made.
 [[nodiscard]] MemoryPlan plan_memory(const std::vector<NodeFeed>& feeds, const std::vector<StorePlan>& stores,
-                                     std::uint32_t ranks, std::uint32_t producers);
+                                     const std::vector<SeekPlan>& seek, std::uint32_t ranks, std::uint32_t producers);
+
+/// A pool as it starts, with all its stores. Seek indices that nobody asked for take a part of what is left beside the
+/// rest, so that they never make a pool not fit.
+[[nodiscard]] MemoryPlan plan_start(const std::vector<NodeFeed>& feeds, const PoolSpec& pool, std::uint32_t ranks,
+                                    std::uint32_t producers);
 
 /// nullopt: it fits into what is free now, and `extra_limit`, which is [pool] memory_limit. Else why not: needed, free,
 /// which limit, what to lower.

@@ -32,6 +32,15 @@ std::string key_of(const NodeFeed& feed) {
   return key.dump() + std::string(feed.index.root());
 }
 
+template <class Made>
+std::optional<std::size_t> place_of(const std::string& feed, const std::vector<Made>& stores) noexcept {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const std::vector<std::string>& feeds = stores[i].plan.feeds;
+    if (std::find(feeds.begin(), feeds.end(), feed) != feeds.end()) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<StorePlan> plan_stores(const std::vector<NodeFeed>& feeds) {
@@ -61,7 +70,7 @@ std::vector<StorePlan> plan_stores(const std::vector<NodeFeed>& feeds) {
   return plans;
 }
 
-void NodeStores::make(const std::vector<StorePlan>& plans) {
+void NodeStores::make(const std::vector<StorePlan>& plans, const std::vector<SeekPlan>& seek_plans) {
   for (const StorePlan& plan : plans) {
     UniqueFd fd = create_memfd(fmt::format("feedring-store-{}", plan.feeds.front()).c_str(), plan.layout.bytes);
     if (!reserve_pages(fd.get(), plan.layout.bytes)) {
@@ -76,18 +85,23 @@ void NodeStores::make(const std::vector<StorePlan>& plans) {
     auto store = std::make_unique<DecodedStore>(fd.get(), plan.layout, contract::kNobody);
     stores_.push_back({plan, std::move(fd), std::move(store)});
   }
+  for (const SeekPlan& plan : seek_plans) {
+    UniqueFd fd = create_memfd(fmt::format("feedring-seek-{}", plan.feeds.front()).c_str(), plan.layout.bytes);
+    seal_size(fd.get());
+    auto store = std::make_unique<SeekStore>(fd.get(), plan.layout, contract::kNobody);
+    seek_.push_back({plan, std::move(fd), std::move(store)});
+  }
 }
 
 std::optional<std::size_t> NodeStores::store_of(const std::string& feed) const noexcept {
-  for (std::size_t i = 0; i < stores_.size(); ++i) {
-    const std::vector<std::string>& feeds = stores_[i].plan.feeds;
-    if (std::find(feeds.begin(), feeds.end(), feed) != feeds.end()) return i;
-  }
-  return std::nullopt;
+  return place_of(feed, stores_);
 }
+
+std::optional<std::size_t> NodeStores::seek_of(const std::string& feed) const noexcept { return place_of(feed, seek_); }
 
 void NodeStores::sweep(contract::Claimant dead) {
   for (Made& made : stores_) made.left_by_deaths += made.store->words().sweep(dead);
+  for (MadeSeek& made : seek_) made.left_by_deaths += made.store->words().sweep(dead);
 }
 
 nlohmann::json NodeStores::status() const {
@@ -97,6 +111,19 @@ nlohmann::json NodeStores::status() const {
                     {"samples", made.plan.layout.entries()},
                     {"filled", made.store->words().filled()},
                     {"bytes", made.plan.layout.bytes},
+                    {"left_by_deaths", made.left_by_deaths}});
+  }
+  return list;
+}
+
+nlohmann::json NodeStores::seek_status() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const MadeSeek& made : seek_) {
+    list.push_back({{"feeds", made.plan.feeds},
+                    {"samples", made.plan.layout.samples},
+                    {"filled", made.store->words().filled()},
+                    {"bytes", made.plan.layout.record_bytes},
+                    {"taken_bytes", std::min(made.store->taken(), made.plan.layout.record_bytes)},
                     {"left_by_deaths", made.left_by_deaths}});
   }
   return list;
@@ -118,6 +145,14 @@ StoreLayout store_layout_from_json(const nlohmann::json& json) {
   }
   return lay_out_store(json.at("samples").get<std::uint64_t>(), json.at("picture_bytes").get<std::uint64_t>(),
                        std::move(turns));
+}
+
+nlohmann::json to_json(const SeekLayout& layout) {
+  return {{"samples", layout.samples}, {"record_bytes", layout.record_bytes}};
+}
+
+SeekLayout seek_layout_from_json(const nlohmann::json& json) {
+  return lay_out_seek_store(json.at("samples").get<std::uint64_t>(), json.at("record_bytes").get<std::uint64_t>());
 }
 
 }  // namespace feedring

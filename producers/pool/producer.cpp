@@ -86,6 +86,7 @@ class Producer {
       const std::string op = message->body.value("op", "");
       if (op == "pool") take_pool(*message);
       if (op == "store") take_store(*message);
+      if (op == "seek") take_seek(*message);
       if (op == "feed") take_feed(*message);
       if (op == "ring") take_ring(*message);
     }
@@ -109,6 +110,11 @@ class Producer {
         message.take(0).get(), store_layout_from_json(message.body.at("layout")), arguments_.identity.claimant));
   }
 
+  void take_seek(Message& message) {
+    stores_of_seek_.push_back(std::make_shared<SeekStore>(
+        message.take(0).get(), seek_layout_from_json(message.body.at("layout")), arguments_.identity.claimant));
+  }
+
   void take_feed(Message& message) {
     const auto number = message.body.at("number").get<std::uint32_t>();
     FeedSpec spec = feed_spec_from_json(message.body.at("spec"));
@@ -117,19 +123,19 @@ class Producer {
       take_episodes(fmt::format("feed '{}'", spec.name), {reinterpret_cast<const char*>(text.data()), text.size()},
                     spec.episodes.emplace());
     }
-    std::shared_ptr<const DecodedStore> store;
-    if (message.body.contains("store")) store = stores_.at(message.body["store"].get<std::size_t>());
-    auto feed = open_feed(number, spec, message.take(0).get(), std::move(store));
+    FeedStores stores;
+    if (message.body.contains("store")) stores.decoded = stores_.at(message.body["store"].get<std::size_t>());
+    if (message.body.contains("seek")) stores.seek = stores_of_seek_.at(message.body["seek"].get<std::size_t>());
+    auto feed = open_feed(number, spec, message.take(0).get(), std::move(stores));
     const std::scoped_lock lock(feeds_mutex_);
     feeds_[number] = std::move(feed);
     if (feeds_.size() == feeds_expected_) send_message(arguments_.channel, {{"op", "ready"}});
   }
 
   // Another start would fail the same way: the supervisor is told why there shall be none.
-  std::shared_ptr<FeedContext> open_feed(std::uint32_t number, const FeedSpec& spec, int index_fd,
-                                         std::shared_ptr<const DecodedStore> store) {
+  std::shared_ptr<FeedContext> open_feed(std::uint32_t number, const FeedSpec& spec, int index_fd, FeedStores stores) {
     try {
-      return std::make_shared<FeedContext>(number, spec, index_fd, make_filler_, std::move(store));
+      return std::make_shared<FeedContext>(number, spec, index_fd, make_filler_, std::move(stores));
     } catch (const std::exception& error) {
       send_message(arguments_.channel, {{"op", "unable"}, {"why", to_utf8(error.what())}});
       throw;
@@ -179,7 +185,8 @@ class Producer {
   std::size_t feeds_expected_ = 0;
   Mapping pool_;
   std::vector<std::shared_ptr<const DecodedStore>> stores_;
-  std::size_t populated_ = 0;  // of the stores
+  std::size_t populated_ = 0;  // of these
+  std::vector<std::shared_ptr<SeekStore>> stores_of_seek_;
   std::unique_ptr<Worker> worker_;
   std::mutex feeds_mutex_;  // inside this process: the listening thread adds, the work loop looks up a failure's feed
   std::map<std::uint32_t, std::shared_ptr<FeedContext>> feeds_;

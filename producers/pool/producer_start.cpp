@@ -81,9 +81,13 @@ void ProducerSet::spawn(Process& process) {
   for (const NodeStores::Made& made : stores_.all()) {
     if (!tell(process, {{"op", "store"}, {"layout", to_json(made.plan.layout)}}, {made.fd.get()})) return;
   }
+  for (const NodeStores::MadeSeek& made : stores_.all_seek()) {
+    if (!tell(process, {{"op", "seek"}, {"layout", to_json(made.plan.layout)}}, {made.fd.get()})) return;
+  }
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     nlohmann::json feed = {{"op", "feed"}, {"number", i}, {"spec", to_json(feeds_[i].spec)}};
     if (const auto store = stores_.store_of(feeds_[i].spec.name)) feed["store"] = *store;
+    if (const auto seek = stores_.seek_of(feeds_[i].spec.name)) feed["seek"] = *seek;
     std::vector<int> descriptors{feeds_[i].index_fd.get()};
     if (feeds_[i].episodes_fd) descriptors.push_back(feeds_[i].episodes_fd.get());
     if (!tell(process, feed, descriptors)) return;

@@ -95,7 +95,7 @@ Reader::Bytes Reader::take(const FileRequest& request) {
   current_.reset();
   current_ = fetch(request);
   if (!current_->fault) bytes_taken_ += request.bytes;
-  return {{current_->target, current_->request.bytes}, current_->fault};
+  return {{current_->target, current_->request.bytes}, current_->fault, current_->modified_ns};
 }
 
 std::unique_ptr<Reader::Job> Reader::fetch(const FileRequest& request) {
@@ -106,7 +106,7 @@ std::unique_ptr<Reader::Job> Reader::fetch(const FileRequest& request) {
   auto found = find();
   if (found == jobs_.end() && ahead_for_ == 0) {
     if (auto job = make_job(request)) {
-      if (read_file(request, job->target, Wait::kNever, job->fault) != Outcome::kNotCached) return job;
+      if (read_file(*job, Wait::kNever) != Outcome::kNotCached) return job;
       // Storage is slower than decoding: from here on it works beside us.
       ahead_for_ = kProbeAfter;
       queue_.enqueue(job.get());
@@ -153,7 +153,7 @@ void Reader::run(const std::stop_token& stop) {
       futex_calls_.store(futex_calls_of_this_thread(), std::memory_order_relaxed);
       continue;
     }
-    read_file(job->request, job->target, Wait::kForStorage, job->fault);
+    read_file(*job, Wait::kForStorage);
     fault_point("read ahead, before it is done");
     // Released: the decoder that sees `done` sees the bytes.
     job->done.store(true, std::memory_order_release);
@@ -161,9 +161,10 @@ void Reader::run(const std::stop_token& stop) {
   }
 }
 
-Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* target, Wait wait, Fault& fault) {
+Reader::Outcome Reader::read_file(Job& job, Wait wait) {
+  const FileRequest& request = job.request;
   const auto fail = [&](std::string why) {
-    fault = std::move(why);
+    job.fault = std::move(why);
     return Outcome::kFault;
   };
   const auto fail_with_errno = [&](const char* what) {
@@ -179,9 +180,12 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
     return fail(fmt::format("has {} bytes where the index has {}: the data changed since the pool started",
                             info.st_size, request.bytes));
   }
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  job.modified_ns =
+      static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kSecond + static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
   std::uint64_t have = 0;
   while (have < request.bytes) {
-    const iovec part{target + have, request.bytes - have};
+    const iovec part{job.target + have, request.bytes - have};
     ssize_t got = ::preadv2(file.get(), &part, 1, static_cast<off_t>(have), wait == Wait::kNever ? RWF_NOWAIT : 0);
     if (const int error = fault_point("read, instead of a piece", request.path)) {
       errno = error;
@@ -195,7 +199,7 @@ Reader::Outcome Reader::read_file(const FileRequest& request, std::uint8_t* targ
       return fail(fmt::format("ended after {} of {} bytes: the data changed while it was read", have, request.bytes));
     have += static_cast<std::uint64_t>(got);
   }
-  std::memset(target + request.bytes, 0, kSlack);
+  std::memset(job.target + request.bytes, 0, kSlack);
   return Outcome::kRead;
 }
 

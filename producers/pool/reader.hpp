@@ -52,6 +52,7 @@ class Reader {
   struct Bytes {
     std::span<const std::uint8_t> data;  ///< followed by kSlack readable bytes; valid until the next take()
     Fault fault;
+    std::uint64_t modified_ns = 0;  ///< when the file was last modified, since 1970
   };
   /// The bytes of a file, read ahead or read now. Waits for the reader thread.
   [[nodiscard]] Bytes take(const FileRequest& request);
@@ -68,7 +69,8 @@ class Reader {
     std::unique_ptr<std::uint8_t[]> own;  // a file larger than the arena
     std::atomic<bool> done{false};
     bool wanted = true;
-    Fault fault;  // written before `done`
+    Fault fault;  // this and the next are written before `done`
+    std::uint64_t modified_ns = 0;
   };
 
   std::unique_ptr<Job> make_job(const FileRequest& request);
@@ -79,7 +81,7 @@ class Reader {
   void run(const std::stop_token& stop);
   enum class Wait : std::uint8_t { kNever, kForStorage };
   enum class Outcome : std::uint8_t { kRead, kFault, kNotCached };
-  static Outcome read_file(const FileRequest& request, std::uint8_t* target, Wait wait, Fault& fault);
+  static Outcome read_file(Job& job, Wait wait);
 
   ByteArena arena_;
   std::deque<std::unique_ptr<Job>> jobs_;  // submitted, in order; owned by the decoder thread

@@ -18,7 +18,7 @@ std::vector<const NodeRing*> Rings::make(const std::vector<NodeFeed>& feeds, std
                                          const Placement& placement) {
   std::vector<const NodeRing*> made;
   if (ranks <= ranks_) return made;
-  demand_memory(plan_memory(feeds, {}, ranks - ranks_, producers), memory_limit);  // stores are there already
+  demand_memory(plan_memory(feeds, {}, {}, ranks - ranks_, producers), memory_limit);  // stores are there already
   const bool huge = may_have_huge_pages(huge_page_policy());
   std::vector<std::unique_ptr<NodeRing>> fresh;
   for (std::uint32_t rank = ranks_; rank < ranks; ++rank) {

@@ -12,10 +12,12 @@ namespace {
 using nlohmann::json;
 
 // Rings come last: they alone become more while a pool lives, and so no entry changes its place between two pages.
-const std::array<json::json_pointer, 6>& lists() {
-  static const std::array<json::json_pointer, 6> places = {
-      json::json_pointer("/feeds"),  json::json_pointer("/memory/feeds"), json::json_pointer("/memory/stores"),
-      json::json_pointer("/stores"), json::json_pointer("/producers"),    json::json_pointer("/rings")};
+using Lists = std::array<json::json_pointer, 8>;
+const Lists& lists() {
+  static const Lists places = {json::json_pointer("/feeds"),         json::json_pointer("/memory/feeds"),
+                               json::json_pointer("/memory/stores"), json::json_pointer("/memory/seek_indices"),
+                               json::json_pointer("/stores"),        json::json_pointer("/seek_indices"),
+                               json::json_pointer("/producers"),     json::json_pointer("/rings")};
   return places;
 }
 
@@ -33,7 +35,7 @@ std::uint64_t first_entry(const json& request) {
 }
 
 json status_page(json status, std::uint64_t from, std::size_t most_bytes) {
-  std::array<json, 6> all;
+  std::array<json, std::tuple_size_v<Lists>> all;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (status.contains(lists()[i])) all[i] = std::exchange(status[lists()[i]], json::array());
   }

@@ -46,12 +46,12 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
                              [this](ErrorKind kind, const std::string& why) { break_down(kind, why); }});
   desk_ = std::make_unique<RankDesk>(io_, feeds_, rings_, [this](std::uint32_t ranks) { make_rings(ranks); });
   // Memory is checked before anything starts, for one rank where their number is not known yet.
-  const MemoryPlan plan = memory(options_.ranks.value_or(1));
-  demand_memory(plan, options_.config.pool.memory_limit);
-  spdlog::info("{}{}", to_line(plan),
+  start_ = plan_start(feeds_, options_.config.pool, options_.ranks.value_or(1), options_.producers);
+  demand_memory(start_, options_.config.pool.memory_limit);
+  spdlog::info("{}{}", to_line(start_),
                options_.ranks ? "" : " (more with the first attach, which tells how many ranks)");
   spdlog::info("pages: {}; {}", describe_huge_pages(), placement_.describe(options_.ranks.value_or(1)));
-  stores_.make(plan_stores(feeds_));
+  stores_.make(start_.stores, start_.seek);
   if (options_.ranks) make_rings(*options_.ranks);
   producers_->start(options_.producers);
   started_ns_ = monotonic_ns();
@@ -63,7 +63,7 @@ Supervisor::Supervisor(boost::asio::io_context& io, SupervisorOptions options, U
 Supervisor::~Supervisor() { stop(); }
 
 MemoryPlan Supervisor::memory(std::uint32_t ranks) const {
-  return plan_memory(feeds_, plan_stores(feeds_), ranks, options_.producers);
+  return plan_memory(feeds_, start_.stores, start_.seek, ranks, options_.producers);
 }
 
 void Supervisor::make_rings(std::uint32_t ranks) {
@@ -241,6 +241,7 @@ nlohmann::json Supervisor::status() const {
           {"rings", desk_->status()},
           {"producers", producers_->status()},
           {"stores", stores_.status()},
+          {"seek_indices", stores_.seek_status()},
           {"memory", to_json(memory(std::max(rings_.ranks(), 1U)))}};
 }
 

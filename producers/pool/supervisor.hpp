@@ -74,6 +74,7 @@ class Supervisor {
   Placement placement_;
   Rings rings_;
   NodeStores stores_;
+  MemoryPlan start_;  // what was planned before anything started
   std::unique_ptr<ProducerSet> producers_;
   std::unique_ptr<RankDesk> desk_;
   UniqueFd self_;  // our own pidfd, which every rank gets

@@ -135,6 +135,7 @@ options = { cycles = [1, 2.5] }
 producers = 2
 ranks = 2
 memory_limit = "8 GiB"
+seek_index = "2 GiB"
 failures = "failed.jsonl"
 [feed.train]
 data = "photos"

@@ -56,6 +56,7 @@ TEST_F(ConfigFile, HoldsEveryKeyOfItsPage) {
 producers = 8
 ranks = 2
 memory_limit = "8 GiB"
+seek_index = "64 MiB"
 failures = "out/failed.jsonl"
 ready_deadline_s = 20
 [feed.train]
@@ -86,6 +87,7 @@ classes_from = "train"
   EXPECT_EQ(config.pool.producers, 8U);
   EXPECT_EQ(config.pool.ranks, 2U);
   EXPECT_EQ(config.pool.memory_limit, 8589934592U);
+  EXPECT_EQ(config.pool.seek_index, 67108864U);
   EXPECT_EQ(config.pool.failures, folder_ / "out/failed.jsonl");
   EXPECT_EQ(config.pool.ready_deadline_s, 20);
   ASSERT_EQ(config.feeds.size(), 2U);
@@ -156,8 +158,8 @@ TEST_F(ConfigFile, NamesLineAndSuggestionForAnUnknownKey) {
   EXPECT_EQ(error_of("\n[feeds.train]\ndata = \"x\"\n"),
             "feed.toml:2: unknown key \"feeds\" in the configuration; did you mean \"feed\"?");
   EXPECT_EQ(error_of("[pool]\nworkers = 3\n"),
-            "feed.toml:2: unknown key \"workers\" in [pool]; known keys are producers, ranks, memory_limit, failures, "
-            "producer, ready_deadline_s");
+            "feed.toml:2: unknown key \"workers\" in [pool]; known keys are producers, ranks, memory_limit, "
+            "seek_index, failures, producer, ready_deadline_s");
 }
 
 TEST_F(ConfigFile, ReportsTheMisspeltDataRatherThanMissingData) {

@@ -109,7 +109,7 @@ TEST_F(NodeStoresOf, AFeedWhosePicturesAreDrawnAnewIsRefused) {
 TEST_F(NodeStoresOf, AreMadeWithAllTheirPagesAndCounted) {
   const std::vector<NodeFeed> feeds = opened({feed("a"), feed("b")});
   NodeStores stores;
-  stores.make(plan_stores(feeds));
+  stores.make(plan_stores(feeds), {});
   ASSERT_EQ(stores.all().size(), 1U);
   EXPECT_EQ(stores.store_of("b"), 0U);
   EXPECT_EQ(stores.store_of("c"), std::nullopt);
@@ -126,8 +126,8 @@ TEST_F(NodeStoresOf, AreMadeWithAllTheirPagesAndCounted) {
 
 TEST_F(NodeStoresOf, CountInTheMemoryPlanAndItsRefusal) {
   const std::vector<NodeFeed> feeds = opened({feed("a"), feed("b")});
-  const MemoryPlan without = plan_memory(feeds, {}, 2, 1);
-  const MemoryPlan with = plan_memory(feeds, plan_stores(feeds), 2, 1);
+  const MemoryPlan without = plan_memory(feeds, {}, {}, 2, 1);
+  const MemoryPlan with = plan_memory(feeds, plan_stores(feeds), {}, 2, 1);
   EXPECT_EQ(with.store_bytes, 8192U) << "once, for both feeds and ranks";
   EXPECT_EQ(with.total - without.total, 8192U + with.page_table_bytes - without.page_table_bytes);
   EXPECT_EQ(to_json(with)["store_bytes"], 8192);
