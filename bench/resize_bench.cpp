@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resize against Pillow's, in turn in one run and in processor time, and what the last step of a sample costs.
 // Counters of the first kind: feedring_us and pillow_us, medians of a call; ratio, the median of the rounds' pillow /
-// feedring, and ratio_worst, the smallest.
+// feedring, and ratio_worst, the smallest. FEEDRING_PILLOW_PYTHON names an interpreter with another Pillow. Of the
+// second kind: over_memcpy, bytes read and written in a second over memcpy's of as many in the same round.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <random>
 #include <string>
@@ -39,9 +42,11 @@ double median(std::vector<double> values) {
 void resize_against_pillow(benchmark::State& state, Filter filter) {
   const Size image{static_cast<std::int32_t>(state.range(0)), static_cast<std::int32_t>(state.range(1))};
   const Size target{224, 224};
-  static test::PillowResizer pillow;
+  const char* const named = std::getenv("FEEDRING_PILLOW_PYTHON");
+  static test::PillowResizer pillow(named != nullptr ? named : "/usr/bin/python3");
   if (!pillow.running()) {
-    state.SkipWithError("/usr/bin/python3 has no Pillow (package python3-pil)");
+    state.SkipWithError(
+        "the Python of FEEDRING_PILLOW_PYTHON, else /usr/bin/python3 (package python3-pil), has no Pillow");
     return;
   }
   const std::size_t row = static_cast<std::size_t>(image.width) * 3;
@@ -94,17 +99,40 @@ void finish(benchmark::State& state, Dtype dtype, Layout layout) {
   const Finish finish(Chain::parse(nlohmann::json::parse(R"([{"name": "CenterCrop", "size": 224}])")), dtype, layout);
   const std::vector<std::uint8_t> rgb = noise(std::size_t{224} * 224 * 3 + kSlack);
   std::vector<std::uint8_t> out(finish.bytes_per_image());
+  const std::size_t moved = rgb.size() - kSlack + out.size();  // read and written
+  const std::vector<std::uint8_t> from = noise(moved / 2);
+  std::vector<std::uint8_t> to(moved / 2);
+  std::vector<double> ours;
+  std::vector<double> ratios;
+  constexpr int kCalls = 50;
   for ([[maybe_unused]] auto _ : state) {
-    finish.run(rgb.data(), out.data());
-    benchmark::ClobberMemory();
+    const double start = cpu_us();
+    for (int i = 0; i < kCalls; ++i) {
+      finish.run(rgb.data(), out.data());
+      benchmark::ClobberMemory();
+    }
+    const double between = cpu_us();
+    for (int i = 0; i < kCalls; ++i) {
+      std::memcpy(to.data(), from.data(), from.size());
+      benchmark::ClobberMemory();
+    }
+    ours.push_back((between - start) / kCalls);
+    ratios.push_back((cpu_us() - between) / (between - start));
+    state.SetIterationTime(ours.back() / 1e6);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * out.size()));
+  state.counters["feedring_us"] = median(ours);
+  state.counters["over_memcpy"] = median(ratios);
+  state.counters["over_memcpy_worst"] = *std::min_element(ratios.begin(), ratios.end());
+  state.counters["GB_per_s"] = static_cast<double>(moved) / median(ours) / 1e3;
 }
-BENCHMARK_CAPTURE(finish, uint8_planes, Dtype::kUint8, Layout::kNchw)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(finish, float32_interleaved, Dtype::kFloat32, Layout::kNhwc)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(finish, float32_planes, Dtype::kFloat32, Layout::kNchw)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(finish, float16_interleaved, Dtype::kFloat16, Layout::kNhwc)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(finish, float16_planes, Dtype::kFloat16, Layout::kNchw)->Unit(benchmark::kMicrosecond);
+void rounds(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Iterations(21)->UseManualTime()->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(finish, uint8_planes, Dtype::kUint8, Layout::kNchw)->Apply(rounds);
+BENCHMARK_CAPTURE(finish, float32_interleaved, Dtype::kFloat32, Layout::kNhwc)->Apply(rounds);
+BENCHMARK_CAPTURE(finish, float32_planes, Dtype::kFloat32, Layout::kNchw)->Apply(rounds);
+BENCHMARK_CAPTURE(finish, float16_interleaved, Dtype::kFloat16, Layout::kNhwc)->Apply(rounds);
+BENCHMARK_CAPTURE(finish, float16_planes, Dtype::kFloat16, Layout::kNchw)->Apply(rounds);
 
 }  // namespace
 }  // namespace feedring

@@ -27,19 +27,19 @@ class PillowResizer {
     double cpu_us = 0;                 ///< processor time of one call of resize
   };
 
-  /// Starts the interpreter of Debian's python3-pil. running() is false where it, or Pillow, is missing.
-  PillowResizer() {
+  /// Starts an interpreter: by default that of Debian's python3-pil. running() is false where it, or its Pillow, is
+  /// missing.
+  explicit PillowResizer(std::string python = "/usr/bin/python3") {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    char name[] = "/usr/bin/python3";
     char option[] = "-c";
     std::string script(kScript);
-    char* const arguments[] = {name, option, script.data(), nullptr};
-    const bool started = posix_spawn(&child_, name, &actions, nullptr, arguments, environ) == 0;
+    char* const arguments[] = {python.data(), option, script.data(), nullptr};
+    const bool started = posix_spawn(&child_, python.c_str(), &actions, nullptr, arguments, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     socket_ = ends[0];
