@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "producers/pool/guarded_bytes.hpp"
 #include "runtime/fault_point.hpp"
 
 namespace feedring {
@@ -17,12 +18,13 @@ SampleWriter::Result ImageWriter::write(FeedContext& feed, const RowTask& task, 
 
 Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::optional<ClassAugment> turned,
                               std::byte* out) {
-  auto* const written = reinterpret_cast<std::uint8_t*>(out);
+  GuardedBytes written(reinterpret_cast<std::uint8_t*>(out), feed.bytes_per_image());
   const DecodedStore* const store = feed.store();
   const std::optional<std::size_t> entry = store != nullptr ? store->entry(sample, turned) : std::nullopt;
   if (entry) {
     if (const std::uint8_t* kept = store->find(*entry)) {
-      feed.pipeline().finish_kept(kept, draw, written);
+      feed.pipeline().finish_kept(kept, draw, written.data());
+      written.put();
       return std::nullopt;
     }
   }
@@ -36,12 +38,13 @@ Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw
   Fault fault;
   if (std::uint8_t* room = entry ? store->claim(*entry) : nullptr) {
     fault = fill_entry(feed, *entry, room, bytes.data, turned);
-    if (!fault) feed.pipeline().finish_kept(room, draw, written);
+    if (!fault) feed.pipeline().finish_kept(room, draw, written.data());
   } else {
     if (SeekStore* const seek = feed.seek_store()) seek->turn_to(sample, bytes.modified_ns);
     decoder_.use_shelf(feed.seek_store());
-    fault = feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, written, turned);
+    fault = feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, written.data(), turned);
   }
+  written.put();
   fault_point("decode, after the picture", file.path);
   return fault;
 }
