@@ -16,6 +16,7 @@ pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(WEBPDEMUX REQUIRED IMPORTED_TARGET libwebpdemux)
 pkg_check_modules(TIFF REQUIRED IMPORTED_TARGET libtiff-4>=4.5)  # the first with handlers for each file
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # Header-only without a CMake package: found by one header, so that a missing package is named here.

@@ -18,6 +18,7 @@
 #include "producers/config/episode_file.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_text.hpp"
+#include "producers/dataset/archive.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/decode/decoder.hpp"
 #include "producers/plan/episode.hpp"
@@ -93,25 +94,32 @@ class Report {
 };
 
 /// One thread's means.
-struct Judge {
-  FileBytes file;
-  Decoder decoder;
+class Judge {
+ public:
+  Verdict look_at(const Scan& scan, const Sample& sample) {
+    return judge(std::string(scan.path(sample)), file_.read(scan, sample));
+  }
+  Verdict look_at(const std::string& path) { return judge(path, file_.read(path)); }
 
-  Verdict look_at(const std::string& root, std::string path) {
+ private:
+  Verdict judge(std::string path, Fault unread) {
     Verdict verdict;
     verdict.path = std::move(path);
-    verdict.reason = file.read(root.empty() ? verdict.path : root + '/' + verdict.path);
+    verdict.reason = std::move(unread);
     if (verdict.reason) return verdict;
-    verdict.bytes = file.bytes().size();
-    verdict.info.format = sniff(file.bytes());
+    verdict.bytes = file_.bytes().size();
+    verdict.info.format = sniff(file_.bytes());
     ImageInfo info;
-    verdict.reason = decoder.probe(file.bytes(), FeedSpec{}.max_pixels, info);
+    verdict.reason = decoder_.probe(file_.bytes(), FeedSpec{}.max_pixels, info);
     if (verdict.reason) return verdict;
     verdict.info = info;
     RgbView pixels;
-    verdict.reason = decoder.decode(file.bytes(), info, {0, 0, info.size.width, info.size.height}, pixels);
+    verdict.reason = decoder_.decode(file_.bytes(), info, {0, 0, info.size.width, info.size.height}, pixels);
     return verdict;
   }
+
+  FileBytes file_;
+  Decoder decoder_;
 };
 
 /// The samples of a scan, decoded by several threads, reported in their order.
@@ -128,7 +136,7 @@ void check_samples(const Scan& scan, std::size_t threads, Report& report) {
     const auto work = [&](std::size_t thread) {
       try {
         for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-          verdicts[i] = judges[thread]->look_at(scan.root, std::string(scan.path(scan.samples[first + i])));
+          verdicts[i] = judges[thread]->look_at(scan, scan.samples[first + i]);
         }
       } catch (...) {
         errors[thread] = std::current_exception();
@@ -161,6 +169,10 @@ Verdict skipped(std::string path, const std::string& why, const fs::path& file) 
 /// A hidden folder stands for all that is in it; a linked folder that was read elsewhere has no files of its own.
 void report_skipped(const Scan& scan, Report& report) {
   for (const Skipped& each : scan.skipped) {
+    if (!scan.archives.empty()) {  // there is no such file to look at
+      report.add(skipped(each.path, std::string(reason_of(each.why)), {}));
+      continue;
+    }
     const fs::path place = fs::path(scan.root) / each.path;
     std::error_code error;
     if (!fs::is_directory(fs::symlink_status(place, error))) {
@@ -182,6 +194,7 @@ void report_skipped(const Scan& scan, Report& report) {
 bool is_one_image(const fs::path& path) {
   if (fs::is_directory(path)) return false;
   if (is_image_name(path.filename().native())) return true;
+  if (is_archive_name(path.filename().native())) return false;
   FileBytes file;
   const Fault fault = file.read(path.native());
   if (fault) throw Error(ErrorKind::kData, path.native() + ": " + *fault);
@@ -190,7 +203,7 @@ bool is_one_image(const fs::path& path) {
 
 /// Reports one image under the path that was given; returns the digest of a data set of this file alone.
 std::string check_one(const std::string& path, Report& report) {
-  Verdict verdict = Judge().look_at("", path);
+  Verdict verdict = Judge().look_at(path);
   if (verdict.bytes == 0) verdict = skipped(path, std::string(reason_of(Skip::kEmpty)), path);
   if (!verdict.bytes) throw Error(ErrorKind::kData, path + ": " + *verdict.reason);
   Scan scan;
@@ -221,7 +234,7 @@ void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
 }
 
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {
-  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult, {spec.split, spec.classes});
+  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult, {spec.split, spec.classes, spec.class_depth});
   demand_episodes(options, spec, scan);
   check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
   report_skipped(scan, report);
@@ -236,9 +249,9 @@ int check(const Options& options) {
     const ChosenFeed chosen = resolve_feed(options.feed);
     demand_files(chosen.spec());
     check_data(options, chosen.spec(), report);
-  } else if (!fs::exists(path, error)) {
+  } else if (!fs::exists(path, error) && archives_of(path).empty()) {
     throw Error(ErrorKind::kData, path + ": no such file or folder");
-  } else if (is_one_image(path)) {
+  } else if (fs::exists(path, error) && is_one_image(path)) {
     report.finish(check_one(path, report));
   } else {
     FeedSpec spec;

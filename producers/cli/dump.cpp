@@ -28,10 +28,10 @@ class Drawer {
   explicit Drawer(const FeedSpec& spec)
       : chain_(Chain::parse(spec.transform)), max_pixels_(spec.max_pixels), options_(decode_options(spec)) {}
 
-  void put(nlohmann::ordered_json& line, const std::string& file, Draw draw) {
+  void put(nlohmann::ordered_json& line, const Scan& scan, const Sample& sample, Draw draw) {
     ImageInfo info;
     Choices choices;
-    Fault fault = file_.read(file);
+    Fault fault = file_.read(scan, sample);
     if (!fault) fault = decoder_.probe(file_.bytes(), max_pixels_, info, options_);
     if (!fault) fault = chain_.draw(info.size, draw, choices);
     line["plan"] = nullptr;
@@ -81,7 +81,7 @@ class Dump {
       line["label"] = sample.label;
       put_bytes(line, "class", scan_.classes[sample.label]);
       line["valid"] = row < share.valid;
-      if (drawer_) drawer_->put(line, scan_.root + '/' + std::string(path), plan_.draw(ordinal, Stream::kAugment));
+      if (drawer_) drawer_->put(line, scan_, sample, plan_.draw(ordinal, Stream::kAugment));
       if (options_.json) {
         write_json(line);
       } else {

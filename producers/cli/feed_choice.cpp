@@ -45,6 +45,9 @@ void add_data_options(CLI::App& command, FeedChoice& choice) {
   command
       .add_option("--classes", choice.classes, "Of the data, the classes that this file (or builtin:SET/SPLIT) names")
       ->type_name("LIST");
+  command.add_option("--class-depth", choice.class_depth, "Levels of folders that make a class (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 16).description(""));
 }
 
 void add_cache_option(CLI::App& command, FeedChoice& choice) {
@@ -77,6 +80,7 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
 
 void apply_data_options(const FeedChoice& choice, FeedSpec& spec) {
   if (!choice.split.empty()) spec.split = choice.split;
+  if (choice.class_depth) spec.class_depth = *choice.class_depth;
   if (!choice.classes.empty()) spec.classes = read_class_list(choice.classes, "");
 }
 
@@ -95,10 +99,11 @@ Scan scan_feed(const ChosenFeed& chosen) {
     const auto other = std::find_if(chosen.config.feeds.begin(), chosen.config.feeds.end(),
                                     [&](const FeedSpec& feed) { return feed.name == *spec.classes_from; });
     // load_config has seen to it that there is one.
-    classes = scan_data(other->data, nullptr, NoSamples::kIsAnError, {other->split, other->classes}).classes;
+    classes = scan_data(other->data, nullptr, NoSamples::kIsAnError, {other->split, other->classes, other->class_depth})
+                  .classes;
   }
-  Scan scan =
-      scan_data(spec.data, spec.classes_from ? &classes : nullptr, NoSamples::kIsAnError, {spec.split, spec.classes});
+  Scan scan = scan_data(spec.data, spec.classes_from ? &classes : nullptr, NoSamples::kIsAnError,
+                        {spec.split, spec.classes, spec.class_depth});
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
   return scan;
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "producers/config/feed_spec.hpp"
@@ -20,15 +21,17 @@ struct FeedChoice {
   std::string cache;    ///< --cache
   std::string split;    ///< --split
   std::string classes;  ///< --classes
+  std::optional<std::uint32_t> class_depth;
 };
 
-/// Adds the positional DIR, -c/--config, --feed, --split and --classes to a command. `choice` outlives it.
+/// Adds the positional DIR, -c/--config, --feed, --split, --classes and --class-depth to a command. `choice` outlives
+/// it.
 void add_feed_options(CLI::App& command, FeedChoice& choice);
 
-/// Adds --split and --classes alone.
+/// Adds the last three alone.
 void add_data_options(CLI::App& command, FeedChoice& choice);
 
-/// Makes --split and --classes, where given, what the feed says. Throws Error(kUsage).
+/// Makes of these what is given what the feed says. Throws Error(kUsage).
 void apply_data_options(const FeedChoice& choice, FeedSpec& spec);
 
 /// Adds --cache.

@@ -39,4 +39,25 @@ Fault FileBytes::read(const std::string& path) {
   return std::nullopt;
 }
 
+Fault FileBytes::read(const Scan& scan, const Sample& sample) {
+  const std::string path(scan.path(sample));
+  if (sample.member == kNoMember) return read(scan.root + '/' + path);
+  size_ = 0;
+  const Member& member = scan.members.at(sample.member);
+  const Archive& archive = scan.archives.at(member.archive);
+  const std::string name = scan.root + '/' + archive.name;
+  if (name != archive_) {
+    archive_file_.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    archive_ = archive_file_ ? name : "";
+    if (!archive_file_) return "lies in an archive that cannot be opened: " + std::string(std::strerror(errno));
+  }
+  memory_.resize(std::max<std::size_t>(memory_.size(), sample.bytes + kSlack));
+  Fault fault;
+  if (read_member(archive_file_.get(), archive.bytes, member, memory_.data(), sample.bytes, Wait::kForStorage, path,
+                  fault) == ReadOutcome::kRead) {
+    size_ = sample.bytes;
+  }
+  return fault;
+}
+
 }  // namespace feedring::cli

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "producers/dataset/scan.hpp"
 #include "producers/decode/image.hpp"
+#include "runtime/memfd.hpp"
 
 namespace feedring::cli {
 
@@ -16,11 +18,15 @@ class FileBytes {
  public:
   /// Reads a regular file of at most 2 GiB. A fault tells what is wrong with it, without its name.
   Fault read(const std::string& path);
+  /// Reads a sample, of a file or of an archive, which stays open for the next.
+  Fault read(const Scan& scan, const Sample& sample);
   /// With kSlack readable bytes behind; valid until the next read().
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return {memory_.data(), size_}; }
 
  private:
   std::vector<std::uint8_t> memory_;
+  std::string archive_;  // what is open
+  UniqueFd archive_file_;
   std::size_t size_ = 0;
 };
 

@@ -29,6 +29,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
                          {"transform", spec.transform}};
   put_bytes(json, "data", spec.data.native());
   if (!spec.split.empty()) put_bytes(json, "split", spec.split);
+  if (spec.class_depth != 1) json["class_depth"] = spec.class_depth;
   for (const std::string& name : spec.classes) json["classes"].push_back(to_utf8(name));
   if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
@@ -49,6 +50,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     if (!data) throw Error(ErrorKind::kInternal, "the feed's description holds no path of its data");
     spec.data = *data;
     spec.split = get_bytes(json, "split").value_or("");
+    spec.class_depth = json.value("class_depth", 1U);
     if (json.contains("classes")) spec.classes = json.at("classes").get<std::vector<std::string>>();
     spec.batch_size = json.at("batch_size").get<std::uint32_t>();
     spec.slots = json.at("slots").get<std::uint32_t>();

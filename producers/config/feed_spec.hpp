@@ -53,6 +53,7 @@ struct FeedSpec {
   std::filesystem::path data;        ///< absolute; empty for own samples
   std::string split;                 ///< of the data; empty: all
   std::vector<std::string> classes;  ///< of the data, by name; empty: all
+  std::uint32_t class_depth = 1;     ///< so many levels of folders make a class
   std::uint32_t batch_size = 64;     ///< per rank: samples, or episodes
   std::uint32_t slots = 4;           ///< per ring
   std::uint64_t seed = 0;            ///< documented constant, so that two runs without a seed are equal

@@ -78,6 +78,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   const std::string* data = table.text("data", "a path, relative to this file");
   if (const std::string* split = table.text("split", "the name of a split, such as \"train\"")) feed.split = *split;
   feed.classes = read_class_key(table, "classes", folder, file);
+  table.read("class_depth", feed.class_depth, 1, 16);
   table.read("batch_size", feed.batch_size, 1, kMaxBatch);
   table.read("slots", feed.slots, 1, contract::kMaxSlots);
   table.read("seed", feed.seed, 0, INT64_MAX);

@@ -54,15 +54,15 @@ std::filesystem::path place_of_split(const std::filesystem::path& folder, const 
   if (split.find('/') == std::string::npos && split != "." && split != "..") {
     const fs::path inside = folder / split;
     if (fs::is_directory(inside, error)) return inside;
-    for (const char* extension : {".csv", ".tsv", ".jsonl", ".json", ".txt"}) {
+    for (const char* extension : {".csv", ".tsv", ".jsonl", ".json", ".txt", ".zip", ".tar"}) {
       fs::path file = inside;
       file += extension;
       if (fs::is_regular_file(file, error)) return file;
     }
   }
   throw Error(ErrorKind::kData,
-              fmt::format("{} has no split {}: there is neither a folder of that name in it nor a manifest that is "
-                          "called so and ends in .csv, .tsv, .jsonl, .json or .txt",
+              fmt::format("{} has no split {}: there is neither a folder of that name in it nor a file that is called "
+                          "so and ends in .csv, .tsv, .jsonl, .json, .txt, .zip or .tar",
                           shown(folder.native()), shown(split)));
 }
 

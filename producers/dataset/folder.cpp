@@ -16,6 +16,25 @@ namespace {
 using dataset::Found;
 using dataset::shown;
 
+std::vector<std::string> folders_of(dataset::Entries& entries) {
+  std::vector<std::string> names = std::move(entries.folders);
+  std::move(entries.linked_folders.begin(), entries.linked_folders.end(), std::back_inserter(names));
+  return names;
+}
+
+/// The folders in `names`; images in these themselves join those of the top, which lie beside the classes.
+std::vector<std::string> one_level_down(const std::vector<std::string>& names, dataset::Walker& walker,
+                                        dataset::Entries& top) {
+  std::vector<std::string> below;
+  for (const std::string& name : names) {
+    dataset::Entries entries = walker.list(name);
+    std::move(entries.images.begin(), entries.images.end(), std::back_inserter(top.images));
+    const std::vector<std::string> folders = folders_of(entries);
+    below.insert(below.end(), folders.begin(), folders.end());
+  }
+  return below;
+}
+
 [[noreturn]] void fail_without_samples(const Scan& scan) {
   throw Error(
       ErrorKind::kData,
@@ -34,8 +53,8 @@ Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::str
   while (scan.root.size() > 1 && scan.root.back() == '/') scan.root.pop_back();
   dataset::Walker walker(folder, scan);
   dataset::Entries top = walker.list("");
-  std::vector<std::string> names = std::move(top.folders);
-  std::move(top.linked_folders.begin(), top.linked_folders.end(), std::back_inserter(names));
+  std::vector<std::string> names = folders_of(top);
+  for (std::uint32_t level = 1; level < choice.class_depth; ++level) names = one_level_down(names, walker, top);
   std::sort(names.begin(), names.end());
   dataset::ClassFilter filter(choice.classes);
   std::erase_if(names, [&](const std::string& name) { return !filter.keeps(name); });
@@ -43,7 +62,7 @@ Scan scan_folder(const std::filesystem::path& folder, const std::vector<std::str
   std::vector<std::vector<Found>> images;
   for (const std::string& name : names) images.push_back(walker.walk(name, top.id));
 
-  const bool flat = choice.classes.empty() &&
+  const bool flat = choice.classes.empty() && choice.class_depth == 1 &&
                     std::all_of(images.begin(), images.end(), [](const auto& of_class) { return of_class.empty(); });
   if (flat) {
     if (!names.empty() && !top.images.empty()) {

@@ -13,6 +13,7 @@
 namespace feedring {
 namespace {
 
+using dataset::ArchiveRecord;
 using dataset::ClassRecord;
 using dataset::IndexHeader;
 using dataset::SampleRecord;
@@ -58,6 +59,8 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
   if (header.nameless > 1) refuse("it says neither that samples have files nor that they have none");
   const std::uint64_t records = header.nameless == 1 ? 0 : header.samples;
   if (header.total_bytes != total || !fits(header.samples_at, records, sizeof(SampleRecord), total) ||
+      !fits(header.members_at, header.archives == 0 ? 0 : records, sizeof(Member), total) ||
+      !fits(header.archives_at, header.archives, sizeof(ArchiveRecord), total) ||
       !fits(header.classes_at, header.classes, sizeof(ClassRecord), total) ||
       !fits(header.text_at, header.text_bytes, 1, total) ||
       !fits(header.attachment_at, header.attachment_bytes, 1, total)) {
@@ -66,6 +69,9 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
   nameless_ = header.nameless == 1;
   samples_ = header.samples;
   samples_at_ = header.samples_at;
+  members_at_ = header.members_at;
+  archives_ = header.nameless == 1 ? 0 : header.archives;
+  archives_at_ = header.archives_at;
   classes_ = header.classes;
   classes_at_ = header.classes_at;
   text_at_ = header.text_at;
@@ -115,6 +121,21 @@ std::uint32_t Index::label(std::uint64_t sample) const {
   return label;
 }
 
+std::string_view Index::archive(std::uint64_t number) const {
+  const auto entry = record<ArchiveRecord>(archives_at_, number, archives_);
+  return text(entry.name_begin, entry.name_length);
+}
+
+std::uint64_t Index::archive_bytes(std::uint64_t number) const {
+  return record<ArchiveRecord>(archives_at_, number, archives_).bytes;
+}
+
+Member Index::member(std::uint64_t sample) const {
+  const auto entry = record<Member>(members_at_, sample, archives_ == 0 ? 0 : samples_);
+  if (entry.archive >= archives_ || entry.packing > Packing::kDeflated) damaged();
+  return entry;
+}
+
 std::string_view Index::class_name(std::uint64_t number) const {
   const auto entry = record<ClassRecord>(classes_at_, number, classes_);
   return text(entry.name_begin, entry.name_length);
@@ -130,6 +151,12 @@ std::vector<std::string> Index::class_names() const {
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < classes_; ++i) names.emplace_back(class_name(i));
   return names;
+}
+
+std::string Index::origin() const {
+  std::string origin(root());
+  for (std::uint64_t i = 0; i < archives_; ++i) origin.append("\n").append(archive(i));
+  return origin;
 }
 
 std::string_view Index::root() const { return text(0, root_length_); }

@@ -60,6 +60,15 @@ class Index {
   [[nodiscard]] std::uint64_t bytes(std::uint64_t sample) const;
   [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
 
+  /// 0: samples are files below root().
+  [[nodiscard]] std::uint64_t archives() const noexcept { return archives_; }
+  /// Relative to root(), and a NUL behind it.
+  [[nodiscard]] std::string_view archive(std::uint64_t number) const;
+  [[nodiscard]] std::uint64_t archive_bytes(std::uint64_t number) const;
+  /// Where the sample's bytes lie, and in which archive. What it says of them was checked when the data was scanned,
+  /// and is again when they are read. Precondition: archives() > 0.
+  [[nodiscard]] Member member(std::uint64_t sample) const;
+
   /// Number of classes, empty ones included; 1 for data without classes.
   [[nodiscard]] std::uint64_t classes() const noexcept { return classes_; }
   [[nodiscard]] std::string_view class_name(std::uint64_t number) const;
@@ -72,6 +81,8 @@ class Index {
   [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
   /// The folder that paths are relative to, absolute, with a NUL behind it.
   [[nodiscard]] std::string_view root() const;
+  /// root(), and the names of the archives: data of the same digest and origin are the same files.
+  [[nodiscard]] std::string origin() const;
 
  private:
   explicit Index(Mapping mapping);
@@ -85,6 +96,9 @@ class Index {
   bool nameless_ = false;
   std::uint64_t samples_ = 0;
   std::uint64_t samples_at_ = 0;
+  std::uint64_t members_at_ = 0;
+  std::uint64_t archives_ = 0;
+  std::uint64_t archives_at_ = 0;
   std::uint64_t classes_ = 0;
   std::uint64_t classes_at_ = 0;
   std::uint64_t text_at_ = 0;

@@ -13,6 +13,7 @@
 namespace feedring {
 namespace {
 
+using dataset::ArchiveRecord;
 using dataset::ClassRecord;
 using dataset::IndexHeader;
 using dataset::SampleRecord;
@@ -25,10 +26,14 @@ IndexHeader header_of(const Scan& scan) noexcept {
   header.samples = scan.samples.size();
   header.samples_at = sizeof(IndexHeader);
   header.classes = scan.classes.size();
-  header.classes_at = header.samples_at + header.samples * sizeof(SampleRecord);
+  header.members_at = header.samples_at + header.samples * sizeof(SampleRecord);
+  header.archives = scan.archives.size();
+  header.archives_at = header.members_at + (header.archives == 0 ? 0 : header.samples) * sizeof(Member);
+  header.classes_at = header.archives_at + header.archives * sizeof(ArchiveRecord);
   header.text_at = header.classes_at + header.classes * sizeof(ClassRecord);
   header.root_length = scan.root.size();
   header.text_bytes = header.root_length + 1;
+  for (const Archive& archive : scan.archives) header.text_bytes += archive.name.size() + 1;
   for (const std::string& name : scan.classes) header.text_bytes += name.size() + 1;
   header.text_bytes += scan.paths.size();
   header.total_bytes = header.text_at + header.text_bytes;
@@ -80,6 +85,11 @@ std::uint64_t index_bytes(const Scan& scan) noexcept { return header_of(scan).to
 UniqueFd build_index(const Scan& scan) {
   IndexHeader header = header_of(scan);
   std::uint64_t paths_at = header.root_length + 1;
+  std::vector<ArchiveRecord> archives;
+  for (const Archive& archive : scan.archives) {
+    archives.push_back({.name_begin = paths_at, .name_length = archive.name.size(), .bytes = archive.bytes});
+    paths_at += archive.name.size() + 1;
+  }
   std::vector<ClassRecord> classes;
   for (const std::string& name : scan.classes) {
     classes.push_back({.name_begin = paths_at, .name_length = name.size(), .begin = 0, .end = 0});
@@ -105,8 +115,13 @@ UniqueFd build_index(const Scan& scan) {
                              .label = sample.label};
     writer.put(&entry, sizeof entry);
   }
+  if (!archives.empty()) {
+    for (const Sample& sample : scan.samples) writer.put(&scan.members.at(sample.member), sizeof(Member));
+  }
+  writer.put(archives.data(), archives.size() * sizeof(ArchiveRecord));
   writer.put(classes.data(), classes.size() * sizeof(ClassRecord));
   writer.put(scan.root);
+  for (const Archive& archive : scan.archives) writer.put(archive.name);
   for (const std::string& name : scan.classes) writer.put(name);
   writer.put(scan.paths.data(), scan.paths.size());
   writer.flush();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of an index, for the builder and the reader alone. All numbers are little-endian, all offsets 64 bit.
 //
-//   ┌────────┬────────────────┬───────────────┬─────────────────────────────────────┐
-//   │ Header │ SampleRecord×N │ ClassRecord×C │ text: root, class names, paths; each│
-//   │ 128 B  │ 24 B each      │ 32 B each     │ with a NUL behind it                │
-//   └────────┴────────────────┴───────────────┴─────────────────────────────────────┘
-// Samples without files have no SampleRecords, and the bytes of an attachment stand at the end.
+//   ┌────────┬────────────────┬───────────┬─────────────────┬───────────────┬───────────────────────────────┐
+//   │ Header │ SampleRecord×N │ Member×N  │ ArchiveRecord×A │ ClassRecord×C │ text: root, names of archives │
+//   │ 160 B  │ 24 B each      │ 32 B each │ 24 B each       │ 32 B each     │ and classes, paths; each with │
+//   │        │                │           │                 │               │ a NUL behind it               │
+//   └────────┴────────────────┴───────────┴─────────────────┴───────────────┴───────────────────────────────┘
+// Members are there where samples lie in archives. Samples without files have no SampleRecords, and the bytes of an
+// attachment stand at the end.
 #pragma once
 
 #include <array>
@@ -16,7 +18,7 @@
 namespace feedring::dataset {
 
 inline constexpr std::uint64_t kIndexMagic = 0x3158444e49524446;  // "FDRINDX1" in memory
-inline constexpr std::uint64_t kIndexVersion = 1;
+inline constexpr std::uint64_t kIndexVersion = 2;
 
 struct IndexHeader {
   std::uint64_t magic;
@@ -33,7 +35,10 @@ struct IndexHeader {
   std::uint64_t nameless;  ///< 1: samples have no files, and there are no SampleRecords
   std::uint64_t attachment_at;
   std::uint64_t attachment_bytes;
-  std::uint64_t unused;
+  std::uint64_t archives;  ///< 0: samples are files, and there are no Members
+  std::uint64_t archives_at;
+  std::uint64_t members_at;
+  std::array<std::uint64_t, 2> unused;
 };
 
 struct SampleRecord {
@@ -41,6 +46,12 @@ struct SampleRecord {
   std::uint64_t bytes;
   std::uint32_t path_length;
   std::uint32_t label;
+};
+
+struct ArchiveRecord {
+  std::uint64_t name_begin;  ///< in the text
+  std::uint64_t name_length;
+  std::uint64_t bytes;
 };
 
 /// The samples of class c are [begin, end): they stand together.
@@ -52,7 +63,8 @@ struct ClassRecord {
 };
 
 static_assert(std::endian::native == std::endian::little, "the records are written as they lie in memory");
-static_assert(sizeof(IndexHeader) == 128 && sizeof(SampleRecord) == 24 && sizeof(ClassRecord) == 32,
+static_assert(sizeof(IndexHeader) == 160 && sizeof(SampleRecord) == 24 && sizeof(ClassRecord) == 32 &&
+                  sizeof(ArchiveRecord) == 24,
               "no padding: every byte of the index is written");
 
 }  // namespace feedring::dataset

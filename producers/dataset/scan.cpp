@@ -7,6 +7,7 @@
 #include <array>
 #include <feedring/error.hpp>
 
+#include "producers/dataset/archive.hpp"
 #include "producers/dataset/digest.hpp"
 #include "producers/dataset/easy_set.hpp"
 #include "producers/dataset/labels.hpp"
@@ -47,10 +48,13 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
                const DataChoice& choice) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(data, error);
-  if (std::filesystem::is_directory(status)) {
-    if (choice.split.empty()) return scan_folder(data, classes_from, empty, choice);
-    return scan_data(dataset::place_of_split(data, choice.split), classes_from, empty, {{}, choice.classes});
+  if (std::filesystem::is_directory(status) && !choice.split.empty()) {
+    return scan_data(dataset::place_of_split(data, choice.split), classes_from, empty,
+                     {{}, choice.classes, choice.class_depth});
   }
+  const std::vector<std::filesystem::path> archives = archives_of(data);
+  if (!archives.empty()) return scan_archives(archives, classes_from, empty, choice);
+  if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from, empty, choice);
   if (std::filesystem::is_regular_file(status)) {
     return data.extension() == ".json" ? read_easy_set(data, classes_from, choice)
                                        : read_manifest(data, classes_from, choice);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "producers/dataset/choice.hpp"
+#include "producers/dataset/member.hpp"
 
 namespace feedring {
 
@@ -31,11 +32,19 @@ struct Skipped {
   Skip why;
 };
 
+inline constexpr std::uint32_t kNoMember = 0xffffffff;
+
 struct Sample {
   std::uint64_t path_begin = 0;  ///< in Scan::paths; a NUL follows the path
   std::uint64_t bytes = 0;       ///< the file's size
   std::uint32_t path_length = 0;
-  std::uint32_t label = 0;  ///< a number below Scan::classes.size()
+  std::uint32_t label = 0;           ///< a number below Scan::classes.size()
+  std::uint32_t member = kNoMember;  ///< in Scan::members
+};
+
+struct Archive {
+  std::string name;  ///< relative to the root
+  std::uint64_t bytes = 0;
 };
 
 /// What was found. File and class names are bytes: anything but NUL (and, in a folder, '/').
@@ -44,6 +53,8 @@ struct Scan {
   std::vector<std::string> classes;   ///< by number; one class named "" where the data has no classes
   std::vector<Sample> samples;        ///< sorted by (label, path), bytewise
   std::string paths;                  ///< the samples' paths, each with a NUL behind it
+  std::vector<Archive> archives;      ///< empty: all samples are files; else all are members of these
+  std::vector<Member> members;        ///< where each sample lies, by Sample::member
   std::vector<Skipped> skipped;       ///< sorted by path
   std::vector<std::string> warnings;  ///< one sentence each
 
@@ -56,16 +67,17 @@ struct Scan {
 /// What a folder without a single sample is. Nothing can be fed from it, but it can be looked through.
 enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
 
-/// Scans `data`: a folder, a manifest (manifest.hpp) or an EasySet (easy_set.hpp). Where `classes_from` is given,
-/// labels are its class numbers, and a class that it lacks is an error. Of the data, what `choice` says. Throws
-/// Error(kData), with the file's name, for whatever cannot be read, and where there is no sample at all (in a folder
-/// only as `empty` says).
+/// Scans `data`: a folder, a manifest (manifest.hpp), an EasySet (easy_set.hpp) or archives (archive.hpp). Where
+/// `classes_from` is given, labels are its class numbers, and a class that it lacks is an error. Of the data, what
+/// `choice` says. Throws Error(kData), with the file's name, for whatever cannot be read, and where there is no sample
+/// at all (in a folder only as `empty` says).
 [[nodiscard]] Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>* classes_from = nullptr,
                              NoSamples empty = NoSamples::kIsAnError, const DataChoice& choice = {});
 
 /// Scans a folder. Image files are known by their extension (is_image_name), at any depth.
 /// - Where a sub-folder holds image files, all sub-folders are classes, numbered by their names in bytewise order as
-///   torchvision's ImageFolder does (dot folders aside); one without images keeps its number, with a warning.
+///   torchvision's ImageFolder does (dot folders aside); one without images keeps its number, with a warning. With a
+///   class_depth above 1, the folders so many levels down are, by their path.
 /// - Else the folder is flat: one class, label 0.
 /// Links to files and folders are followed. Within a class each folder is read once, its real place going before a link
 /// to it, so that loops end and no file is counted twice through a linked folder. Folders of classes that are not

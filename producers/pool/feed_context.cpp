@@ -95,8 +95,13 @@ void FeedContext::demand_fits(const contract::RingShape& shape) const {
   }
 }
 
-FileRequest FeedContext::file(std::uint64_t sample) const {
-  return {{number_, sample}, directory_.get(), index_.path(sample), index_.bytes(sample)};
+FileRequest FeedContext::file(std::uint64_t sample) {
+  FileRequest request{{number_, sample}, directory_.get(), index_.path(sample), index_.bytes(sample)};
+  if (index_.archives() != 0) {
+    request.member = index_.member(sample);
+    request.archive = archives_.open(directory_.get(), index_, request.member.archive);
+  }
+  return request;
 }
 
 std::optional<FileRequest> FeedContext::planned_file(const EpisodeKey& key, std::uint32_t part) {

@@ -12,6 +12,7 @@
 #include "producers/config/feed_spec.hpp"
 #include "producers/dataset/index.hpp"
 #include "producers/plan/plan.hpp"
+#include "producers/pool/archive_shelf.hpp"
 #include "producers/pool/decoded_store.hpp"
 #include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
@@ -61,7 +62,7 @@ class FeedContext {
   void demand_fits(const contract::RingShape& shape) const;
 
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
-  [[nodiscard]] FileRequest file(std::uint64_t sample) const;
+  [[nodiscard]] FileRequest file(std::uint64_t sample);
 
   /// The file that a part of a row is made of, as planned; nullopt for padding of an episode, and where the store has
   /// the picture. For the work loop alone.
@@ -89,6 +90,7 @@ class FeedContext {
   std::optional<EpisodeFeed> episodes_;
   FeedStores stores_;
   UniqueFd directory_;
+  ArchiveShelf archives_;
   std::deque<Kept> plans_;
 };
 

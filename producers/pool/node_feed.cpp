@@ -158,7 +158,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
   resolved.dtype = chain.slot_dtype(spec.dtype);
   FeedSpec asked = resolved;
   const std::optional<FinishTable> finish = take_finish(chain, resolved);
-  const Scan scan = scan_data(spec.data, classes_from, NoSamples::kIsAnError, {spec.split, spec.classes});
+  const Scan scan =
+      scan_data(spec.data, classes_from, NoSamples::kIsAnError, {spec.split, spec.classes, spec.class_depth});
   report(spec, scan);
   demand_index_memory(spec, index_bytes(scan));
   UniqueFd fd = build_index(scan);

@@ -29,7 +29,7 @@ std::string key_of(const NodeFeed& feed) {
       {"max_pixels", feed.spec.max_pixels},
       {"steps", steps}};
   // The digest knows names and sizes of files, not what is in them.
-  return key.dump() + std::string(feed.index.root());
+  return key.dump() + feed.index.origin();
 }
 
 template <class Made>

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,11 @@ constexpr std::size_t kArenaBytes = 3 * 1024 * 1024;
 constexpr std::size_t kMaxJobs = 64;
 // Files that are read ahead, once one was not in the page cache, before the next is tried there.
 constexpr std::uint32_t kProbeAfter = 256;
+
+std::uint64_t modified_ns(const struct stat& info) noexcept {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kSecond + static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
+}
 
 }  // namespace
 
@@ -106,7 +110,7 @@ std::unique_ptr<Reader::Job> Reader::fetch(const FileRequest& request) {
   auto found = find();
   if (found == jobs_.end() && ahead_for_ == 0) {
     if (auto job = make_job(request)) {
-      if (read_file(*job, Wait::kNever) != Outcome::kNotCached) return job;
+      if (read(*job, Wait::kNever) != ReadOutcome::kNotCached) return job;
       // Storage is slower than decoding: from here on it works beside us.
       ahead_for_ = kProbeAfter;
       queue_.enqueue(job.get());
@@ -153,7 +157,7 @@ void Reader::run(const std::stop_token& stop) {
       futex_calls_.store(futex_calls_of_this_thread(), std::memory_order_relaxed);
       continue;
     }
-    read_file(*job, Wait::kForStorage);
+    (void)read(*job, Wait::kForStorage);
     fault_point("read ahead, before it is done");
     // Released: the decoder that sees `done` sees the bytes.
     job->done.store(true, std::memory_order_release);
@@ -161,11 +165,11 @@ void Reader::run(const std::stop_token& stop) {
   }
 }
 
-Reader::Outcome Reader::read_file(Job& job, Wait wait) {
+ReadOutcome Reader::read_file(Job& job, Wait wait) {
   const FileRequest& request = job.request;
   const auto fail = [&](std::string why) {
     job.fault = std::move(why);
-    return Outcome::kFault;
+    return ReadOutcome::kFault;
   };
   const auto fail_with_errno = [&](const char* what) {
     return fail(fmt::format("{}: {}", what, std::strerror(errno)));
@@ -180,27 +184,29 @@ Reader::Outcome Reader::read_file(Job& job, Wait wait) {
     return fail(fmt::format("has {} bytes where the index has {}: the data changed since the pool started",
                             info.st_size, request.bytes));
   }
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  job.modified_ns =
-      static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kSecond + static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
-  std::uint64_t have = 0;
-  while (have < request.bytes) {
-    const iovec part{job.target + have, request.bytes - have};
-    ssize_t got = ::preadv2(file.get(), &part, 1, static_cast<off_t>(have), wait == Wait::kNever ? RWF_NOWAIT : 0);
-    if (const int error = fault_point("read, instead of a piece", request.path)) {
-      errno = error;
-      got = -1;
-    }
-    if (got < 0 && errno == EINTR) continue;
-    // EOPNOTSUPP: a file system that cannot say whether it would wait.
-    if (got < 0 && wait == Wait::kNever && (errno == EAGAIN || errno == EOPNOTSUPP)) return Outcome::kNotCached;
-    if (got < 0) return fail_with_errno("cannot be read");
-    if (got == 0)
-      return fail(fmt::format("ended after {} of {} bytes: the data changed while it was read", have, request.bytes));
-    have += static_cast<std::uint64_t>(got);
+  job.modified_ns = modified_ns(info);
+  return read_at(file.get(), 0, job.target, request.bytes, wait, request.path, job.fault);
+}
+
+ReadOutcome Reader::read_from_archive(Job& job, Wait wait) {
+  const FileRequest& request = job.request;
+  const OpenArchive& archive = *request.archive;
+  struct stat info {};
+  if (!archive.fault && ::fstat(archive.file.get(), &info) != 0) {
+    job.fault = fmt::format("lies in an archive that cannot be examined: {}", std::strerror(errno));
+    return ReadOutcome::kFault;
   }
-  std::memset(job.target + request.bytes, 0, kSlack);
-  return Outcome::kRead;
+  job.fault = archive.fault;
+  if (job.fault) return ReadOutcome::kFault;
+  job.modified_ns = modified_ns(info);
+  return read_member(archive.file.get(), archive.bytes, request.member, job.target, request.bytes, wait, request.path,
+                     job.fault);
+}
+
+ReadOutcome Reader::read(Job& job, Wait wait) {
+  const ReadOutcome outcome = job.request.archive == nullptr ? read_file(job, wait) : read_from_archive(job, wait);
+  std::memset(job.target + job.request.bytes, 0, kSlack);
+  return outcome;
 }
 
 }  // namespace feedring

@@ -15,7 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "producers/dataset/member.hpp"
 #include "producers/decode/image.hpp"
+#include "producers/pool/archive_shelf.hpp"
 #include "producers/pool/byte_arena.hpp"
 #include "runtime/event_count.hpp"
 #include "runtime/memfd.hpp"
@@ -33,6 +35,9 @@ struct FileRequest {
   int directory = -1;     ///< descriptor that `path` is relative to
   std::string_view path;  ///< lives as long as the feed's index
   std::uint64_t bytes = 0;
+  /// Set where the file is a member of an archive: `path` is then for messages alone.
+  std::shared_ptr<const OpenArchive> archive = nullptr;
+  Member member = {};
 };
 
 class Reader {
@@ -79,9 +84,9 @@ class Reader {
   void let_go(Job& job);
   void collect_garbage();
   void run(const std::stop_token& stop);
-  enum class Wait : std::uint8_t { kNever, kForStorage };
-  enum class Outcome : std::uint8_t { kRead, kFault, kNotCached };
-  static Outcome read_file(Job& job, Wait wait);
+  static ReadOutcome read(Job& job, Wait wait);
+  static ReadOutcome read_file(Job& job, Wait wait);
+  static ReadOutcome read_from_archive(Job& job, Wait wait);
 
   ByteArena arena_;
   std::deque<std::unique_ptr<Job>> jobs_;  // submitted, in order; owned by the decoder thread

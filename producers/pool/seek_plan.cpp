@@ -14,7 +14,7 @@ constexpr std::uint64_t kForEach = 64;
 constexpr std::uint64_t kShareOfRoom = 8;
 
 // The digest knows names and sizes of files; the folder tells which files those are.
-std::string key_of(const Index& index) { return index.digest() + std::string(index.root()); }
+std::string key_of(const Index& index) { return index.digest() + index.origin(); }
 
 std::uint64_t need_of(const Index& index) {
   std::uint64_t bytes = 0;

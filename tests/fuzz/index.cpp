@@ -40,6 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       look([&] { read(index.path(i)); });
       look([&] { test::fuzz_require(index.label(i) < index.classes()); });
       look([&] { (void)index.bytes(i); });
+      look([&] { test::fuzz_require(index.member(i).archive < index.archives()); });
+      look([&] { read(index.archive(i)); });
+      look([&] { (void)index.archive_bytes(i); });
     }
     for (std::uint64_t i = 0; i < std::min(index.classes(), kLookedAt) + 1; ++i) {
       look([&] { read(index.class_name(i)); });

@@ -8,6 +8,9 @@ import io
 import json
 import random
 import struct
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from PIL import Image
@@ -96,20 +99,37 @@ def seekjpeg():
 
 
 def index():
+    one_index("three_classes", [])
+    one_index("archives", [b"1.tar\0", b"2.zip\0"])
+
+
+def one_index(name, archives):
     root, classes, paths = b"/data\0", [b"ant\0", b"bee\0", b"cat\0"], [b"ant/1.jpg\0", b"cat/1.jpg\0", b"cat/2.jpg\0"]
     text, begins = b"", []
-    for part in [root, *classes, *paths]:
+    for part in [root, *classes, *paths, *archives]:
         begins.append(len(text))
         text += part
-    members = [(0, 1), (1, 1), (1, 3)]
+    ranges = [(0, 1), (1, 1), (1, 3)]
     labels = [0, 2, 2]
-    samples_at, classes_at = 128, 128 + 3 * 24
+    members = [struct.pack("<QQ4I", 512 * i, 100 + i, i % 2, i, 7, 0) for i in range(3)] if archives else []
+    samples_at, members_at = 160, 160 + 3 * 24
+    archives_at = members_at + 32 * len(members)
+    classes_at = archives_at + 24 * len(archives)
     text_at = classes_at + 3 * 32
-    header = struct.pack("<10Q16s4Q", 0x3158444E49524446, 1, text_at + len(text), 3, samples_at, 3, classes_at, text_at,
-                         len(text), len(root) - 1, bytes(range(16)), 0, 0, 0, 0)
-    body = b"".join(struct.pack("<QQII", begins[4 + i], 100 + i, 9, labels[i]) for i in range(3))
-    body += b"".join(struct.pack("<4Q", begins[1 + i], 3, *members[i]) for i in range(3))
-    keep("index", "three_classes", header + body + text)
+    header = struct.pack("<10Q16s8Q", 0x3158444E49524446, 2, text_at + len(text), 3, samples_at, 3, classes_at, text_at,
+                         len(text), len(root) - 1, bytes(range(16)), 0, 0, 0, len(archives), archives_at, members_at, 0, 0)
+    body = b"".join(struct.pack("<QQII", begins[4 + i], 100 + i, 9, labels[i]) for i in range(3)) + b"".join(members)
+    body += b"".join(struct.pack("<3Q", begins[7 + i], 5, 1 << 20) for i in range(len(archives)))
+    body += b"".join(struct.pack("<4Q", begins[1 + i], 3, *ranges[i]) for i in range(3))
+    keep("index", name, header + body + text)
+
+
+def archive():
+    """Those of the unit tests, which Python's zipfile and tarfile write."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, CORPUS.parent.parent / "unit" / "archives.py", folder], check=True)
+        for name in ["folders.zip", "streamed.zip", "zip64.zip", "ustar.tar", "gnu.tar", "pax.tar", "json.tar"]:
+            keep("archive", name, (Path(folder) / name).read_bytes().rstrip(b"\0" if name.endswith("tar") else b""))
 
 
 def manifest():
@@ -265,5 +285,5 @@ def rings():
          offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")
 
 
-for write in [decode, seekjpeg, index, manifest, config, episode_files, messages, rings]:
+for write in [decode, seekjpeg, index, archive, manifest, config, episode_files, messages, rings]:
     write()

@@ -174,7 +174,7 @@ TEST(Index, RefusesAHeaderThatDoesNotDescribeIt) {
   constexpr std::uint64_t kHuge = ~std::uint64_t{0};
   EXPECT_EQ(refusal([](IndexHeader&) {}), "attached");
   EXPECT_THAT(refusal([](IndexHeader& h) { h.magic ^= 1; }), HasSubstr("no index"));
-  EXPECT_THAT(refusal([](IndexHeader& h) { ++h.version; }), HasSubstr("version 2"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { ++h.version; }), HasSubstr("version 3"));
   EXPECT_THAT(refusal([](IndexHeader& h) { ++h.total_bytes; }), HasSubstr("do not lie within"));
   // Counts whose product with the record size wraps around to something small.
   EXPECT_THAT(refusal([](IndexHeader& h) { h.samples = kHuge / sizeof(SampleRecord) + 2; }), HasSubstr("do not lie"));
@@ -183,8 +183,8 @@ TEST(Index, RefusesAHeaderThatDoesNotDescribeIt) {
   EXPECT_THAT(refusal([](IndexHeader& h) { h.classes_at = h.total_bytes + 1; }), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal([](IndexHeader& h) { h.text_at = kHuge - 3; }), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal([](IndexHeader& h) { ++h.text_bytes; }), HasSubstr("do not lie within"));
-  EXPECT_THAT(refusal_of(sealed(good.substr(0, 127)).get()), HasSubstr("too short"));
-  EXPECT_THAT(refusal_of(sealed(good.substr(0, 128)).get()), HasSubstr("do not lie within"));
+  EXPECT_THAT(refusal_of(sealed(good.substr(0, 159)).get()), HasSubstr("too short"));
+  EXPECT_THAT(refusal_of(sealed(good.substr(0, 160)).get()), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal_of(sealed("").get()), HasSubstr("too short"));
 }
 
