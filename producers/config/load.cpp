@@ -11,7 +11,7 @@
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/load_episodes.hpp"
 #include "producers/config/load_own.hpp"
-#include "producers/config/toml_json.hpp"
+#include "producers/config/load_transforms.hpp"
 #include "producers/config/toml_table.hpp"
 #include "runtime/contract.hpp"
 
@@ -37,22 +37,6 @@ std::string read_file(const std::filesystem::path& file) {
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kLargestFile) fail("it is larger than 4 MiB");
   return text;
-}
-
-void read_transforms(TomlTable& table, nlohmann::json& transforms, const std::string& file) {
-  static constexpr std::string_view kExpected = "a list of transforms such as [ { name = \"Resize\", size = 256 } ]";
-  const toml::node* node = table.find("transform");
-  if (node == nullptr) return;
-  if (!node->is_array()) table.wrong("transform", *node, kExpected);
-  for (const toml::node& each : *node->as_array()) {
-    const toml::table* transform = each.as_table();
-    const toml::node* name = transform != nullptr ? transform->get("name") : nullptr;
-    if (name == nullptr || !name->is_string()) {
-      fail_at(file, each.source(),
-              "each transform is a table with a name, such as { name = \"RandomHorizontalFlip\" }");
-    }
-    transforms.push_back(to_json_value(each, file));
-  }
 }
 
 void read_background(TomlTable& table, std::optional<std::array<std::uint8_t, 3>>& background) {

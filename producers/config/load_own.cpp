@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "producers/config/load_transforms.hpp"
 #include "producers/config/toml_json.hpp"
 #include "runtime/contract.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kLongestOptions = std::size_t{64} << 10;  ///< all of a feed goes through one message
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 40;
 constexpr std::array<std::string_view, 3> kOfTheRing{"sample_ids", "valid", "status"};
+
 void read_shape(TomlTable& table, std::vector<std::uint64_t>& shape) {
   static const std::string kExpected = "a list of at most " + std::to_string(contract::kMaxDimensions - 1) +
                                        " whole numbers from 1 on, such as [3, 224, 224]";
@@ -42,6 +44,15 @@ OwnTensor read_tensor(const toml::table& source, const std::string& title, const
     const auto found = std::find(names.begin(), names.end(), *dtype);
     if (found == names.end()) table.wrong("dtype", *table.find("dtype"), any_of_words(names));
     tensor.dtype = kDtypes.at(static_cast<std::size_t>(found - names.begin()));
+  }
+  if (source.contains("transform")) {
+    if (source.contains("shape"))
+      fail_at(file, source.get("shape")->source(),
+              "tensor \"" + tensor.name + "\" has a shape and a transform, which says the size: leave out shape");
+    if (!source.contains("dtype")) tensor.dtype = Dtype::kUint8;
+    nlohmann::json transforms = nlohmann::json::array();
+    read_transforms(table, transforms, file);
+    tensor.transform = transforms.dump();
   }
   read_shape(table, tensor.shape);
   table.refuse_unknown_keys();

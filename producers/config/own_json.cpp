@@ -9,8 +9,10 @@ namespace feedring {
 
 nlohmann::json to_json(const OwnSpec& spec) {
   nlohmann::json tensors = nlohmann::json::array();
-  for (const OwnTensor& tensor : spec.tensors)
+  for (const OwnTensor& tensor : spec.tensors) {
     tensors.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}});
+    if (!tensor.transform.empty()) tensors.back()["transform"] = nlohmann::json::parse(tensor.transform);
+  }
   nlohmann::json json = {{"samples", spec.samples}, {"tensors", std::move(tensors)}, {"options", spec.options}};
   if (spec.tasks) {
     json["tasks"] = {{"kind", to_word(spec.tasks->kind)},
@@ -30,8 +32,9 @@ OwnSpec own_spec_from_json(const nlohmann::json& json) {
     const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](Dtype d) { return name == name_of(d); });
     if (dtype == kDtypes.end())
       throw Error(ErrorKind::kInternal, "the feed's description holds an element type that nobody knows");
-    spec.tensors.push_back(
-        {each.at("name").get<std::string>(), *dtype, each.at("shape").get<std::vector<std::uint64_t>>()});
+    spec.tensors.push_back({each.at("name").get<std::string>(), *dtype,
+                            each.at("shape").get<std::vector<std::uint64_t>>(),
+                            each.contains("transform") ? each["transform"].dump() : ""});
   }
   spec.options = json.at("options");
   if (json.contains("tasks")) {

@@ -28,6 +28,11 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
                          FeedStores stores)
     : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), stores_(std::move(stores)) {
   if (spec_.own) {
+    for (const OwnTensor& tensor : spec_.own->tensors) {
+      pictures_.emplace_back();
+      if (tensor.transform.empty()) continue;
+      pictures_.back().emplace(Chain::parse(nlohmann::json::parse(tensor.transform)), tensor.dtype, Layout::kNhwc);
+    }
     own_ = {spec_.name, spec_.own->samples, spec_.own->tensors, spec_.own->options.dump(), index_.attachment()};
     if (spec_.own->tasks) {
       filler_ = make_toy_tasks(*spec_.own->tasks);

@@ -45,6 +45,10 @@ class FeedContext {
   /// For the work loop alone. Precondition: has_own(); of own() too.
   [[nodiscard]] Filler& filler() noexcept { return *filler_; }
   [[nodiscard]] const OwnFeed& own() const noexcept { return own_; }
+  /// What pictures go through into tensor `number` of own(); nullptr: none. For the work loop alone.
+  [[nodiscard]] Pipeline* pictures(std::size_t number) noexcept {
+    return pictures_[number] ? &*pictures_[number] : nullptr;
+  }
   /// For the work loop alone: it keeps scratch memory.
   [[nodiscard]] Pipeline& pipeline() noexcept { return *pipeline_; }
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_->bytes_per_image(); }
@@ -86,6 +90,7 @@ class FeedContext {
   Index index_;
   OwnFeed own_;
   std::unique_ptr<Filler> filler_;
+  std::vector<std::optional<Pipeline>> pictures_;  // for each tensor of own_
   std::optional<Pipeline> pipeline_;
   std::optional<EpisodeFeed> episodes_;
   FeedStores stores_;

@@ -82,7 +82,11 @@ std::string hash_of(const nlohmann::json& canonical) {
 
 std::vector<TensorSpec> own_tensors(const OwnSpec& own) {
   std::vector<TensorSpec> tensors;
-  for (const OwnTensor& tensor : own.tensors) tensors.push_back({tensor.name, tensor.dtype, tensor.shape, {}});
+  for (const OwnTensor& tensor : own.tensors) {
+    tensors.push_back({tensor.name, tensor.dtype, tensor.shape, {}});
+    // As the pictures of a feed of files lie: (3, H, W), channels last.
+    if (!tensor.transform.empty()) tensors.back().strides = {1, 3 * tensor.shape.at(2), 3};
+  }
   tensors.push_back({"sample_ids", Dtype::kInt64, {}, {}});
   tensors.push_back({"valid", Dtype::kUint8, {}, {}});
   tensors.push_back({"status", Dtype::kUint8, {}, {}});
@@ -128,7 +132,22 @@ UniqueFd episodes_of_list(const FeedSpec& spec) {
   return fd;
 }
 
-NodeFeed open_own_feed(const FeedSpec& spec) {
+// What the transforms of its tensors make, spelled out; refuses one that cannot be.
+OwnSpec with_pictures(OwnSpec own) {
+  for (OwnTensor& tensor : own.tensors) {
+    if (tensor.transform.empty()) continue;
+    const Chain chain = Chain::parse(nlohmann::json::parse(tensor.transform));
+    tensor.dtype = chain.slot_dtype(tensor.dtype);
+    (void)Finish(chain, tensor.dtype, Layout::kNhwc);
+    tensor.shape = {3, static_cast<std::uint64_t>(chain.output_size().height),
+                    static_cast<std::uint64_t>(chain.output_size().width)};
+    tensor.transform = chain.canonical().dump();
+  }
+  return own;
+}
+
+NodeFeed open_own_feed(FeedSpec spec) {
+  spec.own = with_pictures(*std::move(spec.own));
   std::string attachment;
   if (spec.own->attachment) {
     const fs::path& file = *spec.own->attachment;

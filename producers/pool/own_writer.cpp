@@ -17,12 +17,28 @@ void SlotTensor::wrong_type(std::size_t asked) const {
                                      ", which have not " + std::to_string(asked) + " bytes");
 }
 
+void SlotTensor::put(const RgbPicture& picture) const {
+  if (transform_ == nullptr)
+    throw Error(ErrorKind::kUsage, "tensor '" + spec.name + "' has no transform: write its elements");
+  transform_->run(picture, bytes);
+}
+
 RowStatus OwnWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
   const std::uint32_t row = task.place.row;
   views_.clear();
-  for (const OwnTensor& tensor : feed.own().tensors) {
-    const contract::TensorEntry* entry = find_tensor(shape, tensor.name);
-    views_.emplace_back(tensor, std::span(task.payload + entry->offset + row * entry->row_bytes, entry->row_bytes));
+  pictures_.clear();
+  const std::vector<OwnTensor>& tensors = feed.own().tensors;
+  pictures_.reserve(tensors.size());  // views point at them
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const contract::TensorEntry* entry = find_tensor(shape, tensors[i].name);
+    PictureTransform* transform = nullptr;
+    if (Pipeline* const pipeline = feed.pictures(i)) {
+      // The first has the numbers of a feed of files, each further one its own.
+      const Draw random(task.seed, task.epoch, task.ordinal, Stream::kAugment, pictures_.size());
+      transform = &pictures_.emplace_back(*pipeline, random, feed.spec().max_pixels);
+    }
+    views_.emplace_back(tensors[i], std::span(task.payload + entry->offset + row * entry->row_bytes, entry->row_bytes),
+                        transform);
   }
   const auto clear = [&] {
     for (const SlotTensor& view : views_) std::memset(view.bytes.data(), 0, view.bytes.size());

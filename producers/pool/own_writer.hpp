@@ -5,6 +5,7 @@
 #include <feedring/producer.hpp>
 #include <vector>
 
+#include "producers/pool/picture_transform.hpp"
 #include "producers/pool/sample_writer.hpp"
 #include "runtime/ring_segment.hpp"
 
@@ -20,6 +21,7 @@ class OwnWriter {
  private:
   SampleWriter& samples_;
   std::vector<SlotTensor> views_;  // scratch
+  std::vector<PictureTransform> pictures_;
 };
 
 }  // namespace feedring

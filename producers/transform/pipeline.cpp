@@ -98,16 +98,44 @@ Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw&
                     std::uint8_t* out, std::optional<ClassAugment> turned) {
   ImageInfo info;
   if (Fault fault = decoder.probe(bytes, max_pixels, info, options_)) return fault;
-  const Size size = turned ? turned_size(info.size, *turned) : info.size;
-  if (Fault fault = chain_.draw(size, random, choices_)) return fault;
-  geometry_.start(size);
-  geometry_.apply(choices_);
-  if (Fault fault = geometry_.finish(max_pixels)) return fault;
+  if (Fault fault = choose_for(turned ? turned_size(info.size, *turned) : info.size, random, max_pixels)) return fault;
   if (finish_.is_plain()) return render(bytes, info, decoder, turned, out);
   if (Fault fault = render(bytes, info, decoder, turned, pixels_.data())) return fault;
   finish_.run(pixels_.data(), out);
   erase(out);
   return std::nullopt;
+}
+
+Fault Pipeline::run(RgbView picture, Draw& random, std::uint64_t max_pixels, std::uint8_t* out) {
+  if (Fault fault = choose_for(picture.size, random, max_pixels)) return fault;
+  const RgbView needed = with_slack(picture, geometry_.stages().front().need);
+  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
+  if (finish_.is_plain()) {
+    renderer_.render(needed, geometry_, out, row);
+    return std::nullopt;
+  }
+  renderer_.render(needed, geometry_, pixels_.data(), row);
+  finish_.run(pixels_.data(), out);
+  erase(out);
+  return std::nullopt;
+}
+
+Fault Pipeline::choose_for(Size size, Draw& random, std::uint64_t max_pixels) {
+  if (Fault fault = chain_.draw(size, random, choices_)) return fault;
+  geometry_.start(size);
+  geometry_.apply(choices_);
+  return geometry_.finish(max_pixels);
+}
+
+RgbView Pipeline::with_slack(RgbView picture, Box box) {
+  const std::size_t row = static_cast<std::size_t>(box.width) * 3;
+  const std::size_t wanted = row * static_cast<std::size_t>(box.height) + kSlack;
+  if (turned_.size() < wanted) turned_.resize(wanted);
+  const std::uint8_t* from =
+      picture.data + static_cast<std::size_t>(box.y) * picture.stride + static_cast<std::size_t>(box.x) * 3;
+  for (std::int32_t y = 0; y < box.height; ++y, from += picture.stride)
+    std::memcpy(turned_.data() + static_cast<std::size_t>(y) * row, from, row);
+  return {turned_.data(), {box.width, box.height}, row};
 }
 
 // What writes finished values.

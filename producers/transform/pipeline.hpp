@@ -52,6 +52,9 @@ class Pipeline {
   Fault run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
             std::uint8_t* out, std::optional<ClassAugment> turned = std::nullopt);
 
+  /// The same for a picture that is decoded already. Reads nothing outside of `picture`: it needs no slack.
+  Fault run(RgbView picture, Draw& random, std::uint64_t max_pixels, std::uint8_t* out);
+
   // The same in two halves, for a chain without random_step(): what its geometric steps make is kept, and used again.
 
   /// What keep() writes.
@@ -64,8 +67,10 @@ class Pipeline {
   void finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out);
 
  private:
+  Fault choose_for(Size size, Draw& random, std::uint64_t max_pixels);
   Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
                std::optional<ClassAugment> turned, std::uint8_t* out);
+  RgbView with_slack(RgbView picture, Box box);
   void erase(std::uint8_t* out) const;
 
   Chain chain_;
@@ -74,7 +79,7 @@ class Pipeline {
   Choices choices_;
   Geometry geometry_;
   Renderer renderer_;
-  std::vector<std::uint8_t> turned_;  ///< the whole image, turned
+  std::vector<std::uint8_t> turned_;  ///< the whole image, turned; of a picture that was given, what is needed of it
   std::vector<std::uint8_t> pixels_;  ///< the last stage's result where the slot holds other than uint8 NHWC
 };
 

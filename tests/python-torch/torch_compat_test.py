@@ -2,11 +2,14 @@
 # The drop-in for torch's DataLoader, beside torch's own.
 import pytest
 import torch
+from PIL import Image
 from torch.utils.data import (BatchSampler, DataLoader, DistributedSampler, RandomSampler, SequentialSampler, Subset,
                               SubsetRandomSampler, TensorDataset)
+from torchvision import transforms
 
 import feedring
 from feedring import torch_compat
+from own_data import Pictures
 
 
 @pytest.fixture
@@ -77,6 +80,21 @@ def test_a_distributed_sampler_says_who_the_rank_is(fed, monkeypatch):
         ids += [i for batch in loader for i in batch[1].tolist()]
         loader.close()
     assert sorted(ids) == list(range(12))
+
+
+@pytest.mark.parametrize("kind", ["pil", "tensor"])
+def test_transforms_of_torchvision_follow_in_the_producers(fed, tmp_path, kind):
+    for number in range(9):
+        noise = torch.randint(0, 256, (20 + number, 30, 3), dtype=torch.uint8)
+        Image.fromarray(noise.numpy()).save(tmp_path / f"{number}.png")
+    steps = transforms.Compose([transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip(), transforms.ToTensor()])
+    with feedring.Loader(tmp_path, batch_size=4, transform=steps, shuffle=False, seed=3, num_workers=1, timeout=60) as loader:
+        expected = torch.cat([batch["images"][batch["valid"].bool()] for batch in loader])
+    assert expected.dtype == torch.float32 and expected.shape == (9, 3, 16, 16)
+    found = fed(Pictures(sorted(map(str, tmp_path.iterdir())), kind), batch_size=4, transform=steps, seed=3)
+    batches = [(batch["image"].clone(), batch["index"].tolist()) for batch in found]
+    assert [number for _, numbers in batches for number in numbers] == list(range(9))
+    assert torch.equal(torch.cat([images for images, _ in batches]), expected)
 
 
 def test_subsets_of_one_length_are_not_taken_for_each_other(fed):

@@ -167,8 +167,8 @@ def test_what_is_no_map_style_data_set_is_refused_by_name():
         feedring.DatasetLoader("own_data:nothing")
     with pytest.raises(feedring.UsageError, match="write 'package.module:factory'"):
         feedring.DatasetLoader("own_data")
-    with pytest.raises(feedring.UsageError, match="transform has no meaning"):
-        feedring.DatasetLoader([1], transform=[])
+    with pytest.raises(feedring.UsageError, match="columns has no meaning"):
+        feedring.DatasetLoader([1], columns=["value"])
 
 
 def test_a_pool_of_other_feeds_is_refused(monkeypatch):

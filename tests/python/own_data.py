@@ -6,6 +6,7 @@ import signal
 import time
 
 import numpy as np
+from PIL import Image
 
 
 class Squares:
@@ -55,3 +56,41 @@ class Chance:
     def __getitem__(self, index):
         time.sleep(0.001)
         return index, random.random(), float(np.random.random())
+
+
+class Pictures:
+    """What ImageFolder gives of the files, as a PIL image, an array or a tensor."""
+
+    def __init__(self, files, kind="pil", kills_at=None, marker=None):
+        self.files, self.kind, self.kills_at, self.marker = files, kind, kills_at, marker
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        if index == self.kills_at and not os.path.exists(self.marker):
+            open(self.marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        picture = Image.open(self.files[index])
+        if self.kind != "pil":
+            picture = np.asarray(picture if self.kind == "gray" else picture.convert("RGB"))
+        if self.kind == "tensor":
+            import torch
+
+            picture = torch.from_numpy(picture.copy()).permute(2, 0, 1)
+        return {"image": picture, "index": index}
+
+
+class Pairs:
+    """Two pictures a sample, of which the first may be empty."""
+
+    def __init__(self, empty_at=None):
+        self.empty_at = empty_at
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        side = 0 if index == self.empty_at else 20
+        colours = np.arange(side * 20 * 3, dtype=np.uint8).reshape(side, 20, 3)
+        return colours, np.arange(1200, dtype=np.uint8).reshape(20, 20, 3)

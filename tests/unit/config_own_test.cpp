@@ -87,6 +87,20 @@ TEST_F(OwnConfig, ComesBackFromJsonAsItWas) {
   EXPECT_THROW(feed_spec_from_json(strange), Error);
 }
 
+TEST_F(OwnConfig, HoldsTheTransformOfATensor) {
+  const FeedSpec feed =
+      load(
+          "pool.producer = \"p\"\n[feed.train]\nsamples = 3\ntensors = [ { name = \"x\", transform = [ { name = "
+          "\"Resize\", size = [4, 5] } ] }, { name = \"y\", dtype = \"float16\", transform = [] } ]")
+          .feeds.at(0);
+  EXPECT_EQ(feed.own->tensors[0].transform, R"([{"name":"Resize","size":[4,5]}])");
+  EXPECT_EQ(feed.own->tensors[0].dtype, Dtype::kUint8);
+  EXPECT_EQ(feed.own->tensors[1].dtype, Dtype::kFloat16);
+  const FeedSpec back = feed_spec_from_json(nlohmann::json::parse(to_json(feed).dump()));
+  EXPECT_EQ(back.own->tensors[0].transform, feed.own->tensors[0].transform);
+  EXPECT_EQ(back.own->tensors[1].transform, "[]");
+}
+
 TEST_F(OwnConfig, LooksForAProgramWithoutASlashInThePath) {
   EXPECT_THAT(load("pool.producer = \"python3\"\n[feed.train]\ndata = \"d\"").pool.producer, ElementsAre("python3"));
   EXPECT_THAT(load("pool.producer = \"/opt/p\"\n[feed.train]\ndata = \"d\"").pool.producer, ElementsAre("/opt/p"));
@@ -140,6 +154,8 @@ TEST_F(OwnConfig, NamesWhatIsWrongWithATensor) {
   EXPECT_THAT(told("[ { name = \"x\", dtype = \"float\" } ]"), HasSubstr("\"float64\""));
   EXPECT_THAT(told("[ { name = \"x\", shape = [1, 0] } ]"), HasSubstr("whole numbers from 1 on"));
   EXPECT_THAT(told("[ { name = \"x\", shape = [1, 1, 1, 1, 1] } ]"), HasSubstr("at most 4"));
+  EXPECT_THAT(told("[ { name = \"x\", shape = [1], transform = [] } ]"), HasSubstr("which says the size"));
+  EXPECT_THAT(told("[ { name = \"x\", transform = [ 3 ] } ]"), HasSubstr("each transform is a table with a name"));
   EXPECT_THAT(told("[ { name = \"x\", type = \"y\" } ]"), HasSubstr("unknown key \"type\""));
 }
 

@@ -10,6 +10,7 @@ from . import _core, shipping
 from .configuration import Source
 from .errors import UsageError
 from .loader import OF_FILES, Loader
+from .picture_leaves import transforms_of
 from .sample_form import SampleForm
 
 
@@ -30,19 +31,22 @@ class DatasetLoader(Loader):
             is better named than sent. An IterableDataset is refused: it has no order to deal out.
         max_shape: for leaves whose shape differs: {"image": (3, 500, 500), "caption": 2000}; a nest's keys and indices
             are joined by dots, as in "0.boxes". Text has at most 1024 bytes unless it is named here.
+        transform: as of Loader, for the one picture of each sample (a PIL image, a uint8 array (H, W, 3) or (H, W), a uint8 tensor
+            (C, H, W)); of several, a dict by path: {"image": …}. Producers run it in C++ and write its result into the slot:
+            (3, H, W) with channels_last strides, with the pixels and the random choices of a Loader over the same pictures.
         collate_fn: called in this process with the list of a step's samples, each in the data set's form, as views.
         order: a list of indices, to be delivered as it stands; shuffle is then False unless it is given.
         samples, like: its length, and a sample that stands for all in the place of sample 0: with both, a data set that is
             named is not made in this process to be asked.
-        Everything else as of Loader, but for source, transform, columns, as_tuple and how files are read.
+        Everything else as of Loader, but for source, columns, as_tuple and how files are read.
 
     Raises what Loader raises. A data set that raises fails the sample: DataError, or as on_error says.
     """
 
-    def __init__(self, dataset: object, feed: str = "train", *, max_shape: dict | None = None, collate_fn=None,
-                 order: list[int] | None = None, samples: int | None = None, like: object = None,
+    def __init__(self, dataset: object, feed: str = "train", *, max_shape: dict | None = None, transform: object = None,
+                 collate_fn=None, order: list[int] | None = None, samples: int | None = None, like: object = None,
                  **arguments: object) -> None:
-        for name in ("source", "transform", "columns", "as_tuple", *OF_FILES):
+        for name in ("source", "columns", "as_tuple", *OF_FILES):
             if arguments.pop(name, None) is not None:
                 raise UsageError(f"{name} has no meaning for a data set of one's own: it gives what a batch holds")
         if os.environ.get("FEEDRING_POOL"):
@@ -58,7 +62,8 @@ class DatasetLoader(Loader):
         if not isinstance(dataset, str) or made is not dataset:
             _demand_map_style(made)
         with _Untouched():
-            self._form = SampleForm.of(made[0] if like is None else like, max_shape)
+            first = made[0] if like is None else like
+            self._form = SampleForm.of(first, max_shape, transforms_of(transform, first))
         count = len(order) if order is not None else samples if samples is not None else len(made)
         if count < 1:
             raise UsageError("the data set is empty")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from .errors import UsageError
+from .picture_leaves import pixels_of
 
 TEXT_BYTES = 1024  # of a str or bytes, unless max_shape says otherwise
 _RESERVED = ("sample_ids", "valid", "status")
@@ -21,12 +22,14 @@ _DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "fl
 class Leaf:
     """One value of every sample.
 
-    `path` leads to it through the nest. `kind` is array, number, text or bytes. `ragged`: its size differs from sample to
-    sample, up to `shape`, and a second tensor says which it is.
+    `path` leads to it through the nest. `kind` is array, number, text, bytes or picture. `ragged`: its size differs from sample to
+    sample, up to `shape`, and a second tensor says which it is. `transform`: of a picture, what producers do to it.
     """
 
-    def __init__(self, path: list, kind: str, dtype: str, shape: list[int], ragged: bool, name: str = "") -> None:
+    def __init__(self, path: list, kind: str, dtype: str, shape: list[int], ragged: bool, transform: list[dict] | None = None,
+                 name: str = "") -> None:
         self.path, self.kind, self.dtype, self.shape, self.ragged, self.name = path, kind, dtype, shape, ragged, name
+        self.transform = transform
 
     @property
     def called(self) -> str:
@@ -34,6 +37,8 @@ class Leaf:
 
     def tensors(self) -> list[dict]:
         """As a feed's configuration has them."""
+        if self.kind == "picture":
+            return [{"name": self.name, "transform": self.transform}]
         storage = "uint8" if self.kind in ("text", "bytes") else self.dtype
         made = [{"name": self.name, "dtype": storage, "shape": self.shape}]
         if self.ragged:
@@ -44,6 +49,13 @@ class Leaf:
         """Into zeroed memory: of the tensor, and of its size where it is ragged. Raises ValueError."""
         import numpy
 
+        if self.kind == "picture":
+            try:
+                pixels = pixels_of(value)
+            except ValueError as error:
+                raise ValueError(f"{self.called} {error}") from None
+            views[0].put(pixels, *pixels.shape[:2])
+            return
         if self.kind in ("text", "bytes"):
             array = numpy.frombuffer(self._as_bytes(value), numpy.uint8)
         else:
@@ -96,16 +108,18 @@ class SampleForm:
         self.leaves = leaves
 
     @classmethod
-    def of(cls, sample: object, max_shape: dict | None = None) -> SampleForm:
-        """That of `sample`. `max_shape`: for a leaf's path, joined by dots, the largest shape (of text: the most bytes).
-        Raises UsageError for what cannot be a tensor."""
+    def of(cls, sample: object, max_shape: dict | None = None, transforms: dict[str, list[dict]] | None = None) -> SampleForm:
+        """That of `sample`. For a leaf's path, joined by dots, `max_shape` has the largest shape (of text: the most bytes),
+        and `transforms` what a picture goes through. Raises UsageError for what cannot be a tensor."""
         leaves: list[Leaf] = []
+        transforms = transforms or {}
         most = {name: [size] if isinstance(size, int) else list(size) for name, size in (max_shape or {}).items()}
-        nest = _walk(sample, [], most, leaves)
-        unknown = set(most) - {leaf.called for leaf in leaves}
-        if unknown:
-            raise UsageError(f"max_shape names {sorted(unknown)[0]!r}, and the samples have "
-                             f"{', '.join(leaf.called for leaf in leaves)}")
+        nest = _walk(sample, [], most, transforms, leaves)
+        for argument, named in (("max_shape", most), ("transform", transforms)):
+            unknown = set(named) - {leaf.called for leaf in leaves}
+            if unknown:
+                raise UsageError(f"{argument} names {sorted(unknown)[0]!r}, and the samples have "
+                                 f"{', '.join(leaf.called for leaf in leaves)}")
         if not leaves:
             raise UsageError("sample 0 of the data set is empty: there is nothing to make a batch of")
         taken = set(_RESERVED)
@@ -150,24 +164,33 @@ class SampleForm:
             at += count
 
 
-def _walk(value: object, path: list, most: dict, leaves: list[Leaf]):
+def _walk(value: object, path: list, most: dict, transforms: dict, leaves: list[Leaf]):
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
                 raise UsageError(f"a dict in sample 0 has the key {key!r}: keys are str")
-        return {key: _walk(each, [*path, key], most, leaves) for key, each in value.items()}
+        return {key: _walk(each, [*path, key], most, transforms, leaves) for key, each in value.items()}
     if isinstance(value, (tuple, list)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return (kind, *[_walk(each, [*path, number], most, leaves) for number, each in enumerate(value)])
+        return (kind, *[_walk(each, [*path, number], most, transforms, leaves) for number, each in enumerate(value)])
     called = ".".join(map(str, path)) or "the sample"
     shape = most.get(called)
-    if isinstance(value, (str, bytes)):
+    if called in transforms:
+        if shape is not None:
+            raise UsageError(f"{called} has a transform, which says its size: leave it out of max_shape")
+        try:
+            pixels_of(value)
+        except ValueError as error:
+            raise UsageError(f"{called} of sample 0 {error}") from None
+        leaf = Leaf(path, "picture", "", [], False, transforms[called])
+    elif isinstance(value, (str, bytes)):
         leaf = Leaf(path, "text" if isinstance(value, str) else "bytes", "uint8", shape or [TEXT_BYTES], True)
     else:
         try:
             array = _as_array(value)
         except ValueError as error:
-            raise UsageError(f"{called} of sample 0 {error}: let the data set give arrays, numbers or text") from None
+            raise UsageError(f"{called} of sample 0 {error}: let the data set give arrays, numbers or text, or "
+                             "a picture that a transform follows") from None
         if not all(array.shape) and shape is None:
             raise UsageError(f"{called} of sample 0 has shape {tuple(array.shape)}, which holds nothing: give "
                              f"max_shape={{{called!r}: …}}")

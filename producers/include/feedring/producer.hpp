@@ -31,6 +31,8 @@ struct OwnTensor {
   std::string name;
   Dtype dtype = Dtype::kFloat32;
   std::vector<std::uint64_t> shape;  ///< of one sample; empty: a single number
+  /// JSON: what is done to pictures on their way into it (SlotTensor::put). Empty: fill() writes what shall be there.
+  std::string transform{};
 };
 
 /// A feed whose samples a Filler makes.
@@ -53,6 +55,16 @@ struct SampleRequest {
   std::uint64_t random = 0;   ///< 64 random bits that belong to (seed, epoch, ordinal): the seed of a generator
 };
 
+/// A picture in the program's memory: interleaved 8 bit RGB, rows `stride` bytes apart.
+struct RgbPicture {
+  const std::uint8_t* rgb = nullptr;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::size_t stride = 0;
+};
+
+class PictureTransform;  ///< feedring's own
+
 /// One sample's tensor in the slot: contiguous, zeroed, aligned to its elements. Written through until fill() returns,
 /// never afterwards: the bytes then belong to the rank.
 struct SlotTensor {
@@ -67,11 +79,19 @@ struct SlotTensor {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// Of a tensor with a transform: writes what it makes of the picture, with the random choices that belong to (seed,
+  /// epoch, ordinal): for the first such tensor those that a feed of files draws there. Throws where the picture does
+  /// not fit the transform, which is to be passed on: the sample fails.
+  void put(const RgbPicture& picture) const;
+
  private:
   [[noreturn]] void wrong_type(std::size_t asked) const;
 
+  PictureTransform* transform_ = nullptr;
+
  public:
-  SlotTensor(const OwnTensor& tensor, std::span<std::byte> memory) : spec(tensor), bytes(memory) {}
+  SlotTensor(const OwnTensor& tensor, std::span<std::byte> memory, PictureTransform* transform = nullptr)
+      : spec(tensor), bytes(memory), transform_(transform) {}
 };
 
 /// Makes the samples of one feed. One object for each feed and process. It is made on the producer's main thread,
