@@ -88,7 +88,7 @@ Picture decode(std::span<const std::byte> file, const PictureSpec& how, const Pi
   Draw random(draw.seed, draw.epoch, draw.ordinal, Stream::kAugment);
   const Fault fault = scratch.pipeline.run({scratch.file.data(), file.size()}, scratch.decoder, random,
                                            parts.max_pixels, reinterpret_cast<std::uint8_t*>(picture.bytes.data()));
-  if (fault) throw Error(ErrorKind::kData, fmt::format("the picture for feed '{}' {}", parts.feed, *fault));
+  if (fault) throw Error(ErrorKind::kData, fmt::format("the picture for feed '{}': {}", parts.feed, *fault));
   return picture;
 }
 
