@@ -24,9 +24,11 @@ void add_check(CLI::App& app, Exit& exit);
 void add_dump(CLI::App& app, Exit& exit);
 void add_episodes(CLI::App& app, Exit& exit);
 void add_decode(CLI::App& app, Exit& exit);
+void add_import(CLI::App& app, Exit& exit);
 
 /// In the order of `feedring --help`.
-inline constexpr void (*kCommands[])(CLI::App&, Exit&) = {add_run,   add_start, add_stop, add_status,   add_plan,
-                                                          add_bench, add_check, add_dump, add_episodes, add_decode};
+inline constexpr void (*kCommands[])(CLI::App&, Exit&) = {add_run,      add_start,  add_stop,  add_status,
+                                                          add_plan,     add_bench,  add_check, add_dump,
+                                                          add_episodes, add_decode, add_import};
 
 }  // namespace feedring::cli

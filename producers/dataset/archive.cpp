@@ -37,6 +37,16 @@ void demand_readable(const ArchiveFile& file, const Listed& listed) {
   if (const auto why = contradiction_in(listed.member, listed.bytes, file.bytes())) file.fail(listed.name, *why);
 }
 
+/// Where the archive is a pack, its head goes to `images`, and from the members.
+void take_head(const ArchiveFile& file, std::vector<Listed>& members, dataset::ArchiveImages& images) {
+  constexpr std::uint64_t kLongest = std::uint64_t{1} << 28;
+  if (members.empty() || members.front().name != kPackHead || members.front().bytes > kLongest) return;
+  auto head = read_pack_head(file.read_text(members.front().member.offset, members.front().bytes));
+  if (!head) return;
+  images.take_head(std::move(*head));
+  members.erase(members.begin());
+}
+
 void refuse_twins(const Scan& scan, const std::filesystem::path& file) {
   for (std::size_t i = 1; i < scan.samples.size(); ++i) {
     if (scan.path(scan.samples[i - 1]) != scan.path(scan.samples[i])) continue;
@@ -68,9 +78,10 @@ Scan scan_archives(const std::vector<std::filesystem::path>& files, const std::v
     scan.archives.push_back({path.filename().native(), file.bytes()});
     const std::string before = files.size() > 1 ? path.filename().native() + '/' : "";
     std::vector<Listed> members = is_tar(path) ? dataset::list_tar(file) : dataset::list_zip(file);
+    if (files.size() == 1 && is_tar(path)) take_head(file, members, images);
     const bool labelled = is_tar(path) && images.take_labels(file, members);
     for (Listed& listed : members) {
-      const std::optional<Skip> why = skipped_as(listed);
+      const std::optional<Skip> why = images.is_pack() ? std::nullopt : skipped_as(listed);
       if (why || listed.bytes == 0) {
         if (!labelled || why != Skip::kStray)
           scan.skipped.push_back({before + listed.name, why.value_or(Skip::kEmpty)});

@@ -23,6 +23,7 @@ namespace feedring {
 /// Scans archives (one at least). A member's path is its name, of several archives with the archive's in front.
 /// - Where a tar has a member `….cls`, or a `….json` with a label, beside an image, all are read as WebDataset: members
 ///   with the same name up to the first dot are a sample.
+/// - A pack (pack_head.hpp) says itself which member is of which class.
 /// - Else classes are folders as in scan_folder, below the folder that all images have in common.
 /// - A split is the folder of that name there.
 /// Throws Error(kData) for a damaged archive, for an image that cannot be read from it, and where there are none.

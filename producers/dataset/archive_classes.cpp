@@ -145,6 +145,34 @@ void ArchiveImages::number_by_folder(Scan& scan, const std::vector<std::string>*
   }
 }
 
+void ArchiveImages::number_by_head(Scan& scan, const std::vector<std::string>* classes_from,
+                                   const std::filesystem::path& data) {
+  const auto fail = [&](std::string_view what) {
+    throw Error(ErrorKind::kData, fmt::format("the pack {} {}", shown(data.native()), what));
+  };
+  if (!choice_.split.empty()) fail("has no splits: make one of each split, or choose classes");
+  std::uint64_t all = 0;
+  for (const std::uint64_t samples : head_->samples) all += samples;
+  if (all != images_.size()) fail("was changed: it has not the files that its first one says; make it anew");
+  ClassFilter filter(choice_.classes);
+  std::vector<std::string> names;
+  std::vector<bool> kept;
+  for (const std::string& name : head_->classes) {
+    kept.push_back(filter.keeps(name));
+    if (kept.back()) names.push_back(name);
+  }
+  filter.demand_all_seen(data);
+  scan.classes = classes_from != nullptr ? *classes_from : names;
+  const std::vector<std::uint32_t> numbers = numbers_of(names, scan.classes, data);
+  std::size_t next = 0, number = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::uint64_t left = head_->samples[i]; left > 0; --left, ++next) {
+      if (kept[i]) add_sample(scan, images_[next], numbers[number]);
+    }
+    if (kept[i]) ++number;
+  }
+}
+
 void ArchiveImages::number_by_label(Scan& scan, const std::vector<std::string>* classes_from,
                                     const std::filesystem::path& data) {
   ClassFilter filter(choice_.classes);
@@ -173,6 +201,7 @@ void ArchiveImages::number_by_label(Scan& scan, const std::vector<std::string>* 
 
 void ArchiveImages::number(Scan& scan, const std::vector<std::string>* classes_from,
                            const std::filesystem::path& data) {
+  if (is_pack()) return number_by_head(scan, classes_from, data);
   if (images_.empty()) return;
   if (!choice_.split.empty()) keep_split(data);
   if (labelled_) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "producers/dataset/archive_file.hpp"
 #include "producers/dataset/choice.hpp"
 #include "producers/dataset/label_table.hpp"
+#include "producers/dataset/pack_head.hpp"
 #include "producers/dataset/scan.hpp"
 
 namespace feedring::dataset {
@@ -21,6 +23,9 @@ class ArchiveImages {
 
   /// Reads the labels that members of a tar say of others; whether there are any.
   bool take_labels(const ArchiveFile& file, const std::vector<Listed>& members);
+  /// Takes the classes from the head of a pack. Before the first add().
+  void take_head(PackHead head) { head_ = std::move(head); }
+  [[nodiscard]] bool is_pack() const noexcept { return head_.has_value(); }
   /// `before`: what stands in front of the member's name in the sample's path.
   void add(Listed listed, const std::string& before);
   /// Makes all images samples of `scan`, with their classes. `data` is for messages. Throws Error(kData).
@@ -41,6 +46,7 @@ class ArchiveImages {
   void keep_split(const std::filesystem::path& data);
   void add_sample(Scan& scan, const Image& image, std::uint32_t label) const;
   void number_by_folder(Scan& scan, const std::vector<std::string>* classes_from, const std::filesystem::path& data);
+  void number_by_head(Scan& scan, const std::vector<std::string>* classes_from, const std::filesystem::path& data);
   void number_by_label(Scan& scan, const std::vector<std::string>* classes_from, const std::filesystem::path& data);
 
   const DataChoice& choice_;
@@ -48,6 +54,7 @@ class ArchiveImages {
   std::map<std::string, std::string, std::less<>> labels_;  // of this tar, by key
   std::string last_key_;
   bool labelled_ = false;
+  std::optional<PackHead> head_;
 };
 
 /// The part of a member's name that all members of a WebDataset sample share: up to the first dot of its last part.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pack/pictures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace feedring::pack {
+
+Pictures::Pictures(std::vector<std::string> classes, const std::vector<std::uint32_t>& labels, std::uint64_t bytes_each,
+                   std::string extension, WritePicture write)
+    : classes_(std::move(classes)),
+      bytes_each_(bytes_each),
+      extension_(std::move(extension)),
+      write_(std::move(write)) {
+  for (std::uint64_t picture = 0; picture < labels.size(); ++picture) order_.push_back({labels[picture], picture});
+  std::stable_sort(order_.begin(), order_.end(), [](const Place& a, const Place& b) { return a.label < b.label; });
+}
+
+Item Pictures::item(std::uint64_t number) {
+  const Place& place = order_.at(number);
+  write_(place.picture, file_);
+  return {fmt::format("{}/{:08}{}", classes_.at(place.label), place.picture, extension_),
+          {reinterpret_cast<const std::uint8_t*>(file_.data()), file_.size()}};
+}
+
+void write_pnm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width,
+               std::uint64_t channels, Order order) {
+  file = fmt::format("P{}\n{} {}\n255\n", channels == 3 ? 6 : 5, width, height);
+  const std::size_t begin = file.size();
+  const std::uint64_t count = height * width;
+  file.append(reinterpret_cast<const char*>(pixels), count * channels);
+  if (channels != 3 || order == Order::kRgb) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      file[begin + 3 * i + c] = static_cast<char>(order == Order::kBgr ? pixels[3 * i + 2 - c] : pixels[c * count + i]);
+    }
+  }
+}
+
+std::vector<std::string> classes_of(const std::vector<std::int64_t>& numbers, std::vector<std::uint32_t>& labels) {
+  std::map<std::int64_t, std::uint32_t> known;
+  for (const std::int64_t number : numbers) known.emplace(number, 0);
+  std::vector<std::string> classes;
+  for (auto& [number, label] : known) {
+    label = static_cast<std::uint32_t>(classes.size());
+    classes.push_back(std::to_string(number));
+  }
+  for (const std::int64_t number : numbers) labels.push_back(known.at(number));
+  return classes;
+}
+
+}  // namespace feedring::pack

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pack is made of: samples in the order of their classes, wherever they come from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace feedring::pack {
+
+struct Item {
+  std::string name;                     ///< of the file, with folders; all different
+  std::span<const std::uint8_t> bytes;  ///< an image file; valid until the next item()
+};
+
+class Source {
+ public:
+  Source() = default;
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  /// Names by number; classes without samples among them.
+  [[nodiscard]] virtual const std::vector<std::string>& classes() const = 0;
+  [[nodiscard]] virtual std::uint64_t items() const = 0;
+  /// The class of an item: not less than that of the one before.
+  [[nodiscard]] virtual std::uint32_t label(std::uint64_t number) const = 0;
+  /// About how many bytes all items have.
+  [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+  /// Throws Error(kData) with the sample's name.
+  [[nodiscard]] virtual Item item(std::uint64_t number) = 0;
+};
+
+/// Gives the items of a pack their names.
+class Names {
+ public:
+  /// `file` as it is where it lies below the folder of its class, else its last part there; with the item's number in
+  /// front where another one has that name.
+  [[nodiscard]] std::string name_of(std::string_view class_name, std::string_view file, std::uint64_t number);
+
+ private:
+  static constexpr std::string_view kReserved = "feedring.json";
+  std::unordered_set<std::string> used_;
+};
+
+}  // namespace feedring::pack

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/pack/tar_writer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <feedring/error.hpp>
+#include <numeric>
+
+namespace feedring::pack {
+namespace {
+
+constexpr std::size_t kBlock = 512;
+constexpr std::size_t kRecord = 20 * kBlock;  // tar's own; a file is a whole number of them
+constexpr std::size_t kBuffer = std::size_t{1} << 20;
+
+}  // namespace
+
+TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)), part_(target_) {
+  part_ += ".part";
+  file_.reset(::open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!file_) fail("cannot be written", errno);
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+    finished_ = true;  // it is not ours to remove
+    throw Error(ErrorKind::kUsage,
+                part_.string() + " is being written by another import: wait for it, or choose another name");
+  }
+  if (::ftruncate(file_.get(), 0) != 0) fail("cannot be written", errno);
+  buffer_.reserve(kBuffer);
+}
+
+TarWriter::~TarWriter() {
+  if (!finished_) ::unlink(part_.c_str());
+}
+
+void TarWriter::add(std::string_view name, std::span<const std::uint8_t> bytes) {
+  if (name.size() > 100) {
+    header("././@LongLink", name.size() + 1, 'L');
+    put(name);
+    put({"\0", 1});
+    pad();
+  }
+  header(name.substr(0, 100), bytes.size(), '0');
+  put({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  pad();
+}
+
+void TarWriter::header(std::string_view name, std::uint64_t bytes, char type) {
+  std::array<char, kBlock> block{};
+  const auto field = [&](std::size_t at, std::string_view text) { text.copy(block.data() + at, text.size()); };
+  field(0, name);
+  field(100, "0000644");
+  field(108, "0000000");
+  field(116, "0000000");
+  field(124, fmt::format("{:011o}", bytes));  // a member has 256 MiB at most
+  field(136, "00000000000");
+  field(148, "        ");
+  block[156] = type;
+  field(257, "ustar  ");
+  unsigned sum = 0;
+  for (const char c : block) sum += static_cast<unsigned char>(c);
+  field(148, fmt::format("{:06o}", sum));
+  block[154] = '\0';
+  put({block.data(), block.size()});
+}
+
+void TarWriter::pad() {
+  const std::size_t beyond = (written_ + buffer_.size()) % kBlock;
+  if (beyond != 0) put(std::string(kBlock - beyond, '\0'));
+}
+
+void TarWriter::put(std::string_view bytes) {
+  buffer_.append(bytes);
+  if (buffer_.size() >= kBuffer) flush();
+}
+
+void TarWriter::flush() {
+  const char* data = buffer_.data();
+  std::size_t left = buffer_.size();
+  while (left > 0) {
+    const ssize_t done = ::write(file_.get(), data, left);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) fail("cannot be written", errno);
+    data += done;
+    left -= static_cast<std::size_t>(done);
+  }
+  written_ += buffer_.size();
+  buffer_.clear();
+}
+
+std::uint64_t TarWriter::finish() {
+  put(std::string(2 * kBlock, '\0'));
+  const std::size_t beyond = (written_ + buffer_.size()) % kRecord;
+  if (beyond != 0) put(std::string(kRecord - beyond, '\0'));
+  flush();
+  if (::fsync(file_.get()) != 0) fail("cannot be written", errno);
+  if (std::rename(part_.c_str(), target_.c_str()) != 0) fail("cannot be given its name", errno);
+  finished_ = true;
+  return written_;
+}
+
+void TarWriter::fail(std::string_view what, int error) const {
+  throw Error(ErrorKind::kData, fmt::format("{} {}: {}", part_.string(), what, std::strerror(error)));
+}
+
+}  // namespace feedring::pack

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes pickles as few-shot data sets have them, with Python's own writer, into the folder that is named. Needs NumPy."""
+import os
+import pickle
+import sys
+from collections import OrderedDict
+
+import numpy as np
+
+os.chdir(sys.argv[1])
+
+
+def keep(name, value, protocol):
+    with open(name, "wb") as file:
+        pickle.dump(value, file, protocol)
+
+
+def picture(number, shape=(2, 4, 3)):
+    return (np.arange(np.prod(shape)).reshape(shape) + 40 * number).astype(np.uint8)
+
+
+pixels = np.stack([picture(i) for i in range(5)])
+for protocol in (2, 3, 4, 5):
+    keep(f"cache-{protocol}.pkl", {"image_data": pixels, "class_dict": {"n02": [0, 3], "n01": [1, 2, 4]}}, protocol)
+keep("labels-list.pickle", {"data": pixels, "labels": [66, 64, 64, 66, 65]}, 2)
+keep("labels-array.pickle", OrderedDict(data=pixels, labels=np.array([66, 64, 64, 66, 65])), 4)
+keep("bytes-keys.pickle", {b"data": pixels, b"labels": [np.int64(1), np.int64(0), 0, 0, 0]}, 4)
+squares = np.stack([picture(i, (2, 2, 3)) for i in range(3)])
+keep("train", {"data": squares.transpose(0, 3, 1, 2).reshape(3, 12), "fine_labels": [1, 0, 1], "coarse_labels": [0, 1, 0],
+               "filenames": ["a", "b", "c"]}, 2)
+keep("meta", {"fine_label_names": ["ray", "poppy"], "coarse_label_names": ["flowers", "fish"]}, 2)
+keep("tiny_images_png.pkl", [np.frombuffer(b"PNG%d" % i, dtype=np.uint8).reshape(-1, 1) for i in range(3)], 4)
+keep("tiny_labels.pkl", {"label_specific": np.array([1, 0, 1], np.int32), "label_general": np.array([0, 0, 0], np.int32),
+                         "label_specific_str": ["Yorkshire terrier", "pug"], "label_general_str": ["dog"]}, 4)
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("touch was_run",)
+
+
+keep("evil.pkl", {"image_data": Evil(), "class_dict": {}}, 4)
+keep("evil2.pkl", {"image_data": Evil(), "class_dict": {}}, 2)
+keep("float.pkl", {"data": pixels.astype(np.float32), "labels": [0] * 5}, 4)
+keep("big.pkl", {"data": pixels, "labels": np.array([0] * 5, dtype=">i4")}, 4)
+keep("few.pkl", {"data": pixels, "labels": [0]}, 4)
+keep("other.pkl", {"x": 1}, 4)
