@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Episodes out of a store of decoded pictures, beside the same episodes out of JPEGs, a loop that only decodes them, and,
-where this Python has torch, torch.index_select on a tensor of all pictures. 5-way 1-shot 15-query, 84 px, uint8. All sides in
-every round, in turn; ratios of one round, then medians.
+where this Python has torch, torch.index_select on a tensor of all pictures, and other loaders (episode_peers.py). 5-way 1-shot
+15-query, 84 px, uint8. All sides in every round, in turn; ratios of one round, then medians.
 
-usage: episodes.py BUILD_DIR DATA_DIR [--rounds 5] [--seconds 3] [--producers 2] [--out FILE.json]
+usage: episodes.py BUILD_DIR DATA_DIR [--rounds 5] [--seconds 3] [--producers 2] [--peers DIR] [--out FILE.json]
 
 DATA_DIR is made where it is missing: 64 classes of 600 JPEGs of 84 px, always the same (Pillow).
 """
@@ -78,9 +78,10 @@ class Pool:
                 "episodes_per_cpu_s": result["episodes"] / cpu, "wait_share": result["wait_s"] / result["seconds"]}
 
     def fill(self):
-        start = time.monotonic()
+        start, seconds = time.monotonic(), 2
         while self.status()["stores"][0]["filled"] < CLASSES * PICTURES:
-            self.drained(2)
+            self.drained(seconds)
+            seconds *= 2  # each time from the first episode on: what is new lies behind where the last time ended
         return time.monotonic() - start
 
     def stop(self):
@@ -107,14 +108,30 @@ def torch_gather(seconds):
             "out": rate(lambda at: torch.index_select(pictures, 0, at, out=out))}
 
 
+def drawn(build):
+    """Of plans alone, without pixels: samples and episodes a second of one thread."""
+    said = run([build / "bench" / "episodes_bench", "--benchmark_filter=^iid$", "--benchmark_format=json"])["benchmarks"][0]
+    return {"samples_per_s": said["samples_per_s"], "episodes_per_s": said["items_per_second"]}
+
+
 def measure(arguments, pools):
     one = {name: pool.drained(arguments.seconds) for name, pool in pools.items()}
+    one["plans"] = drawn(arguments.build)
     one["bare_decode"] = run([arguments.build / "bench" / "bare_decode", str(arguments.data), str(arguments.producers),
                               str(arguments.seconds)])
     if importlib.util.find_spec("torch"):
         program = f"import json, episodes; print(json.dumps(episodes.torch_gather({arguments.seconds})))"
         one["index_select"] = run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); {program}"])
+    if arguments.peers and (arguments.peers / ".ready").exists():
+        for library in ("torchmeta", "learn2learn"):
+            one[library] = run([sys.executable, pathlib.Path(__file__).with_name("episode_peers.py"), library, arguments.data,
+                                arguments.peers, str(arguments.seconds)])
     return one
+
+
+def best(peer, kind):
+    """Of the loader in the program itself, and with one and two workers."""
+    return max(rate for name, rate in peer.items() if name.rpartition("_")[0] == kind)
 
 
 def main():
@@ -124,6 +141,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--producers", type=int, default=2)
+    parser.add_argument("--peers", type=pathlib.Path)
     parser.add_argument("--out")
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
@@ -157,6 +175,12 @@ def main():
             summary[f"index_select_{how}_per_s"] = of(lambda o: o["index_select"][how])
             summary[f"store_per_core_over_index_select_{how}"] = of(
                 lambda o: o["store"]["episodes_per_cpu_s"] / o["index_select"][how])
+    summary["plans_samples_per_s"] = of(lambda o: o["plans"]["samples_per_s"])
+    for library, kind, ours in [("torchmeta", "jpeg", "store"), ("torchmeta", "ram", "store"), ("learn2learn", "ram", "store"),
+                                ("torchmeta", "ram_float32", "store_float32")]:
+        if library in rounds[0]:
+            summary[f"{library}_{kind}_per_s"] = of(lambda o: best(o[library], kind))
+            summary[f"{ours}_over_{library}_{kind}"] = of(lambda o: o[ours]["episodes_per_s"] / best(o[library], kind))
     for name, value in summary.items():
         print(f"{name:42}{value['median']:12.2f}  [{value['min']:.2f} {value['max']:.2f}]")
     if arguments.out:
