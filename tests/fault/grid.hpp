@@ -117,7 +117,7 @@ inline constexpr Cell kSupervisorCells[] = {
     {"supervisor", "wake, after W4",                         "k",    1, Way::kDeath},
     {"supervisor", "death, before the new start",            "ksah", 1, Way::kDeath},
     {"supervisor", "start, before the descriptors",          "ksah", 3, Way::kDeath},
-    {"supervisor", "start, between two descriptors",         "ksah", 10, Way::kDeath},
+    {"supervisor", "start, between two descriptors",         "ksah", 12, Way::kDeath},
     {"supervisor", "hang, before the kill",                  "ks",   1, Way::kHang},
     {"supervisor", "broken, between the text and the word",  "ka",   1, Way::kNoWork},
 };
