@@ -7,30 +7,13 @@
 #include <cstdlib>
 #include <feedring/error.hpp>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "producers/config/class_list.hpp"
-#include "producers/config/suggest.hpp"
+#include "producers/config/find_feed.hpp"
 #include "producers/config/words.hpp"
 
 namespace feedring::cli {
-namespace {
-
-std::size_t number_of(const std::string& name, const Config& config, const std::string& file) {
-  const std::vector<FeedSpec>& feeds = config.feeds;
-  const auto found = std::find_if(feeds.begin(), feeds.end(), [&](const FeedSpec& f) { return f.name == name; });
-  if (found == feeds.end()) {
-    std::vector<std::string_view> names;
-    for (const FeedSpec& feed : feeds) names.push_back(feed.name);
-    throw Error(ErrorKind::kUsage, "there is no feed \"" + name + "\" in " +
-                                       (file.empty() ? "a plain folder, whose one feed is \"train\"" : file) +
-                                       did_you_mean(name, names));
-  }
-  return static_cast<std::size_t>(found - feeds.begin());
-}
-
-}  // namespace
 
 void add_feed_options(CLI::App& command, FeedChoice& choice) {
   command.add_option("DIR", choice.data, "Folder of images (one folder per class, or flat), or a manifest");
@@ -72,7 +55,7 @@ ChosenFeed resolve_feed(const FeedChoice& choice, std::uint32_t size) {
   ChosenFeed chosen;
   const std::optional<Cache> cache = from_word<Cache>(choice.cache);  // nullopt: not given
   chosen.config = file.empty() ? config_for_folder(choice.data, size, cache.value_or(Cache::kNone)) : load_config(file);
-  if (!choice.feed.empty()) chosen.number = number_of(choice.feed, chosen.config, file);
+  if (!choice.feed.empty()) chosen.number = find_feed(choice.feed, chosen.config, file);
   if (cache) chosen.spec().cache = *cache;
   apply_data_options(choice, chosen.spec());
   return chosen;

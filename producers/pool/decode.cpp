@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "producers/config/feed_spec.hpp"
-#include "producers/config/suggest.hpp"
+#include "producers/config/find_feed.hpp"
 #include "producers/plan/draw.hpp"
 #include "producers/transform/decode_options.hpp"
 #include "producers/transform/pipeline.hpp"
@@ -25,17 +25,6 @@ struct PictureSpec::Parts {
 };
 
 namespace {
-
-const FeedSpec& feed_called(const std::string& name, const Config& config, const std::filesystem::path& file) {
-  if (name.empty()) return config.feeds.front();
-  std::vector<std::string_view> names;
-  for (const FeedSpec& feed : config.feeds) {
-    if (feed.name == name) return feed;
-    names.push_back(feed.name);
-  }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} has no feed '{}'; there is {}", file.string(), name, any_of_words(names)));
-}
 
 // What a thread needs for the spec that it used last.
 struct Scratch {
@@ -58,7 +47,7 @@ Scratch& scratch_for(const std::shared_ptr<const PictureSpec::Parts>& parts) {
 
 PictureSpec PictureSpec::of_feed(const std::filesystem::path& configuration, const std::string& feed) {
   const Config config = load_config(configuration);
-  const FeedSpec& spec = feed_called(feed, config, configuration);
+  const FeedSpec& spec = config.feeds[feed.empty() ? 0 : find_feed(feed, config, configuration.string())];
   if (spec.own) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("feed '{}' of {} makes its samples of no files", spec.name, configuration.string()));

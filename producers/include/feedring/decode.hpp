@@ -28,7 +28,8 @@ struct Picture {
 };
 
 /// Which random numbers a transform draws: those that a feed with this seed draws for the sample at this ordinal of
-/// this epoch (Batch::epoch(), Batch::first_ordinal() + row).
+/// this epoch (Batch::epoch(), Batch::first_ordinal() + row). Pictures of an episode draw others, one by one, and may
+/// be turned: of a feed of episodes only what its transform does not draw is the same here.
 struct PictureDraw {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
