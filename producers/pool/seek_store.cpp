@@ -57,7 +57,7 @@ std::byte* SeekStore::record(std::uint64_t begin) const noexcept {
 }
 
 std::span<const seekjpeg::Entry> SeekStore::find(std::size_t count) {
-  if (!words_.is_done(sample_)) return {};
+  if (count == 0 || !words_.is_done(sample_)) return {};
   // Any producer can write all of this: copies, checked before they lead anywhere.
   std::uint64_t begin = 0;
   std::memcpy(&begin, place(), sizeof begin);
@@ -72,6 +72,7 @@ std::span<const seekjpeg::Entry> SeekStore::find(std::size_t count) {
 }
 
 bool SeekStore::wants(std::size_t count) {
+  if (count == 0) return false;  // a picture of one stretch has nothing to enter by
   const std::uint64_t bytes = bytes_of(count);
   if (bytes > layout_.record_bytes || taken() > layout_.record_bytes - bytes) return false;
   return words_.is_empty(sample_);
