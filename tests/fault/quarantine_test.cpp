@@ -67,9 +67,6 @@ TEST_F(Quarantine, OfAFileComesWithItsSecondCrashAndTheRunGoesOn) {
   start(in_order(""), "2", "1");
   Program first = trainer({"--epochs", "100000"});
   crash_on({"a/bad.jpg"});
-  // Two crashes; one more where both producers had it in hand, for batches of different epochs, before the second.
-  const int replaced = status()["producers_replaced"];
-  EXPECT_THAT(replaced, testing::AnyOf(2, 3));
   first.kill(SIGTERM);
   EXPECT_EQ(first.wait(), 0) << first.err();
 
@@ -85,7 +82,9 @@ TEST_F(Quarantine, OfAFileComesWithItsSecondCrashAndTheRunGoesOn) {
   // Names in their order: 0.jpg … 9.jpg, bad.jpg.
   EXPECT_EQ(zeroed, (std::set<std::uint64_t>{10}));
   EXPECT_EQ(delivered.size(), 10U);
-  EXPECT_EQ(status()["producers_replaced"], replaced) << "it is not decoded any more";
+  // Two crashes; one more where both producers had it in hand, for batches of different epochs, before the second: that
+  // one may be counted later than the file is listed.
+  EXPECT_THAT(status()["producers_replaced"].get<int>(), testing::AnyOf(2, 3));
 
   const json failure = failures().at(0);
   EXPECT_EQ(failure["path"], "a/bad.jpg");
