@@ -40,14 +40,38 @@ struct Value {
   void operator()(const Geometric& /*step*/) {}
 };
 
+// What Value does, without its order of steps: the last scale and the last Normalize.
+struct Gather {
+  kernels::Affine affine;
+  Dtype dtype = Dtype::kUint8;
+
+  void operator()(const ToDtype& step) {
+    if (step.scale && dtype == Dtype::kUint8 && step.dtype != Dtype::kUint8)
+      affine.scale = static_cast<float>(1.0 / 255);
+    if (dtype == Dtype::kUint8) affine.step = step.dtype;
+    dtype = step.dtype;
+  }
+  void operator()(const Normalize& step) {
+    affine.step = dtype;
+    for (std::size_t c = 0; c < 3; ++c) {
+      affine.mean[c] = rounded(dtype, static_cast<float>(step.mean[c]));
+      affine.std[c] = rounded(dtype, static_cast<float>(step.std[c]));
+    }
+  }
+  template <class Geometric>
+  void operator()(const Geometric& /*step*/) {}
+};
+
 template <class Element>
 void convert(const std::array<std::array<Element, 256>, 3>& tables, Layout layout, const std::uint8_t* rgb,
-             std::size_t pixels, std::uint8_t* out) noexcept {
+             std::size_t done, std::size_t pixels, std::uint8_t* out) noexcept {
   // Element by element through memcpy, which is one store: bytes of a slot have no type of their own.
   const auto put = [](std::uint8_t* to, Element element) { std::memcpy(to, &element, sizeof(Element)); };
   const std::size_t step = layout == Layout::kNhwc ? 3 * sizeof(Element) : sizeof(Element);
   const std::size_t channel = layout == Layout::kNhwc ? sizeof(Element) : pixels * sizeof(Element);
-  for (std::size_t i = 0; i < pixels; ++i, rgb += 3, out += step) {
+  rgb += 3 * done;
+  out += step * done;
+  for (std::size_t i = done; i < pixels; ++i, rgb += 3, out += step) {
     put(out, tables[0][rgb[0]]);
     put(out + channel, tables[1][rgb[1]]);
     put(out + 2 * channel, tables[2][rgb[2]]);
@@ -80,15 +104,39 @@ Finish::Finish(const Chain& chain, Dtype dtype, Layout layout)
       halves_[c][p] = dtype == Dtype::kBfloat16 ? bfloat16_of(value.value) : float16_of(value.value);
     }
   }
+  if (dtype != Dtype::kUint8) formula_ = formula(chain);
+}
+
+std::optional<kernels::Affine> Finish::formula(const Chain& chain) const {
+  Gather gather{.affine = {.to = dtype_, .layout = layout_}};
+  for (const Step& step : chain.steps()) std::visit(gather, step);
+  if (!chain.dtype()) gather(ToDtype{dtype_, true});
+  // Every value of every channel, each of them once in each lane of a vector.
+  constexpr std::size_t kLanes = 64;
+  constexpr std::size_t kPixels = 256 * kLanes;
+  std::vector<std::uint8_t> rgb(3 * kPixels + kSlack);
+  for (std::size_t i = 0; i < 3 * kPixels; ++i) rgb[i] = static_cast<std::uint8_t>((i / 3 + i / 3 / 256) % 256);
+  std::vector<std::uint8_t> right(3 * kPixels * bytes_of(dtype_));
+  look_up(rgb.data(), 0, kPixels, right.data());
+  std::vector<std::uint8_t> got(right.size());
+  if (kernels::run_affine(gather.affine, rgb.data(), kPixels, got.data()) != kPixels || got != right) return {};
+  return gather.affine;
 }
 
 void Finish::run(const std::uint8_t* rgb, std::uint8_t* out) const noexcept {
   if (dtype_ == Dtype::kUint8) {
     kernels::split_channels(rgb, pixels_, out, out + pixels_, out + 2 * pixels_);
-  } else if (dtype_ == Dtype::kFloat32) {
-    convert(floats_, layout_, rgb, pixels_, out);
+    return;
+  }
+  const std::size_t done = formula_ ? kernels::run_affine(*formula_, rgb, pixels_, out) : 0;
+  look_up(rgb, done, pixels_, out);
+}
+
+void Finish::look_up(const std::uint8_t* rgb, std::size_t done, std::size_t pixels, std::uint8_t* out) const noexcept {
+  if (dtype_ == Dtype::kFloat32) {
+    convert(floats_, layout_, rgb, done, pixels, out);
   } else {
-    convert(halves_, layout_, rgb, pixels_, out);
+    convert(halves_, layout_, rgb, done, pixels, out);
   }
 }
 

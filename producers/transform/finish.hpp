@@ -6,13 +6,18 @@
 // order and precision as PyTorch's on the CPU: uint8 to float and times float(1/255); minus mean, over std. In float16
 // and bfloat16 each operation computes in float and rounds its result to 16 bits. So [ToDtype float16, Normalize]
 // rounds after every operation, [ToDtype float32, Normalize, ToDtype float16] once.
+//
+// A look-up an element is slower than the operations themselves on vectors. So these run where they give, on this
+// processor, the 768 results of the tables; elsewhere, and for an image's last pixels, the tables do.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "producers/transform/finish_kernels.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/finish_table.hpp"
 #include "runtime/layout.hpp"
@@ -37,6 +42,8 @@ class Finish {
   /// Writes `values`, one a channel, into the part `box` of the image at `out`, each rounded to the slot's type.
   void erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept;
 
+  /// run() computes here instead of looking up.
+  [[nodiscard]] bool computes() const noexcept { return formula_.has_value(); }
   /// What pixel value `value` of `channel` (0 red, 1 green, 2 blue) becomes, as a float, which holds every value of
   /// the smaller types.
   [[nodiscard]] float value(int channel, std::uint8_t value) const noexcept;
@@ -44,12 +51,18 @@ class Finish {
   [[nodiscard]] FinishTable table() const noexcept;
 
  private:
+  /// Writes the pixels from number `done` on by look-up.
+  void look_up(const std::uint8_t* rgb, std::size_t done, std::size_t pixels, std::uint8_t* out) const noexcept;
+  /// The chain's floating point steps as one formula, if they are one and its kernel gives every result of the tables.
+  [[nodiscard]] std::optional<kernels::Affine> formula(const Chain& chain) const;
+
   Size size_;
   std::size_t pixels_;
   Dtype dtype_;
   Layout layout_;
   std::array<std::array<float, 256>, 3> floats_{};
   std::array<std::array<std::uint16_t, 256>, 3> halves_{};  ///< float16 or bfloat16, as bits
+  std::optional<kernels::Affine> formula_;
 };
 
 }  // namespace feedring

@@ -112,6 +112,59 @@ TEST_P(FinishOn, WritesEveryElementOnceAndNothingElse) {
   }
 }
 
+// Vectors must round as the table does, and they do with the means and deviations that people use. PyTorch's results
+// are in the table: see the tests above, and tests/python for all 768.
+TEST_P(FinishOn, ComputesWhatTheTableSays) {
+  const std::string to[] = {"", R"(, {"name": "ToDtype", "dtype": "float16"})",
+                            R"(, {"name": "ToDtype", "dtype": "bfloat16"})"};
+  const Dtype dtypes[] = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBfloat16};
+  std::mt19937 generator(11);
+  std::vector<std::uint8_t> rgb(std::size_t{67} * 31 * 3 + kSlack);
+  for (std::uint8_t& value : rgb) value = static_cast<std::uint8_t>(generator());
+  std::size_t computed = 0;
+  std::size_t tried = 0;
+  const auto check = [&](const std::string& steps, Dtype dtype) {
+    for (const Layout layout : {Layout::kNhwc, Layout::kNchw}) {
+      const Finish finish(chain_of("[31, 67]", steps), dtype, layout);
+      std::vector<std::uint8_t> out(finish.bytes_per_image());
+      finish.run(rgb.data(), out.data());
+      ++tried;
+      computed += finish.computes() ? 1 : 0;
+      for (std::size_t i = 0; i < std::size_t{31} * 67; ++i) {
+        for (std::size_t c = 0; c < 3; ++c) {
+          const std::size_t index = layout == Layout::kNhwc ? i * 3 + c : c * 31 * 67 + i;
+          const float value = finish.value(static_cast<int>(c), rgb[i * 3 + c]);
+          if (dtype == Dtype::kFloat32) {
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(element_at<float>(out, 0, index)),
+                      std::bit_cast<std::uint32_t>(value));
+          } else {
+            const auto half = element_at<std::uint16_t>(out, 0, index);
+            ASSERT_EQ(half, dtype == Dtype::kFloat16 ? float16_of(value) : bfloat16_of(value));
+          }
+        }
+      }
+    }
+  };
+  for (std::size_t i = 0; i < 3; ++i) check(std::string(kScaled) + kImageNet + to[i], dtypes[i]);
+  for (const char* half : {"float16", "bfloat16"}) {
+    check(R"(, {"name": "ToDtype", "dtype": ")" + std::string(half) + R"(", "scale": true})" + kImageNet,
+          half == std::string("float16") ? Dtype::kFloat16 : Dtype::kBfloat16);
+  }
+  if (GetParam() == HWY_AVX2 || GetParam() == HWY_AVX3) {
+    EXPECT_EQ(computed, tried) << "the tables did it";
+  }
+  // Two Normalizes are no formula; a deviation without an inverse, and numbers that overflow, are for the tables.
+  check(std::string(kScaled) + kImageNet + kImageNet, Dtype::kFloat32);
+  for (int i = 0; i < 100; ++i) {
+    std::uniform_real_distribution<double> of(-1, 1);
+    const nlohmann::json steps = {{"name", "Normalize"},
+                                  {"mean", {of(generator), 0.0, of(generator) * 1e-3}},
+                                  {"std", {of(generator), 1e-39, of(generator) * 1e3}}};
+    check(std::string(kScaled) + ", " + steps.dump() + to[static_cast<std::size_t>(i) % 3],
+          dtypes[static_cast<std::size_t>(i) % 3]);
+  }
+}
+
 // Every finite neighbouring pair of a 16 bit format: values between them go to the nearer, the middle to the even one.
 template <auto kTo, auto kFrom>
 void check_rounding(std::uint16_t largest) {
