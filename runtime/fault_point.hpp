@@ -57,6 +57,7 @@ inline constexpr std::string_view kFaultPoints[] = {
     "read, instead of a piece",
     "read ahead, before it is done",
     "decode, before the picture",
+    "decode, between two views",
     "decode, after the picture",
     "store, with an entry claimed",
     "store, before an entry is published",

@@ -136,14 +136,26 @@ contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::
   return shape;
 }
 
+TensorSpec picture_tensor(std::string_view name, std::optional<std::uint32_t> count, std::uint32_t height,
+                          std::uint32_t width, Dtype dtype, Layout layout) {
+  TensorSpec tensor{name, dtype, {3, height, width}, {}};
+  if (layout == Layout::kNhwc) tensor.strides = {1, std::uint64_t{3} * width, 3};
+  if (!count) return tensor;
+  tensor.shape.insert(tensor.shape.begin(), *count);
+  if (!tensor.strides.empty()) tensor.strides.insert(tensor.strides.begin(), std::uint64_t{3} * height * width);
+  return tensor;
+}
+
+std::vector<TensorSpec> file_feed_tensors(std::vector<TensorSpec> content) {
+  content.push_back({"labels", Dtype::kInt64, {}, {}});
+  content.push_back({"sample_ids", Dtype::kInt64, {}, {}});
+  content.push_back({"valid", Dtype::kUint8, {}, {}});
+  content.push_back({"status", Dtype::kUint8, {}, {}});
+  return content;
+}
+
 std::vector<TensorSpec> image_feed_tensors(std::uint32_t height, std::uint32_t width, Dtype dtype, Layout layout) {
-  std::vector<std::uint64_t> strides;  // of one image seen as (3, H, W)
-  if (layout == Layout::kNhwc) strides = {1, std::uint64_t{3} * width, 3};
-  return {{"images", dtype, {3, height, width}, strides},
-          {"labels", Dtype::kInt64, {}, {}},
-          {"sample_ids", Dtype::kInt64, {}, {}},
-          {"valid", Dtype::kUint8, {}, {}},
-          {"status", Dtype::kUint8, {}, {}}};
+  return file_feed_tensors({picture_tensor("images", std::nullopt, height, width, dtype, layout)});
 }
 
 void create_ring(std::byte* base, const contract::RingShape& shape) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,13 @@ struct TensorSpec {
 [[nodiscard]] contract::RingShape lay_out_ring(std::uint32_t slots, std::uint32_t tasks, std::uint32_t rows,
                                                const std::vector<TensorSpec>& tensors, std::uint32_t parts = 1);
 
-/// The tensors of an image feed: images, labels, sample_ids, valid, status.
+/// A tensor of pictures: (3, height, width) a row, or (count, 3, height, width) where a row has several.
+[[nodiscard]] TensorSpec picture_tensor(std::string_view name, std::optional<std::uint32_t> count, std::uint32_t height,
+                                        std::uint32_t width, Dtype dtype, Layout layout);
+
+/// The tensors of a feed of files: what is in them, labels, sample_ids, valid, status.
+[[nodiscard]] std::vector<TensorSpec> file_feed_tensors(std::vector<TensorSpec> content);
+/// The same for one picture a sample: images, labels, sample_ids, valid, status.
 [[nodiscard]] std::vector<TensorSpec> image_feed_tensors(std::uint32_t height, std::uint32_t width, Dtype dtype,
                                                          Layout layout);
 

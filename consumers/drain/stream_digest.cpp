@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 #include <utility>
+#include <vector>
 
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>  // its macros put this processor's widest instructions behind the names used below
@@ -26,16 +27,24 @@ bool is_of_episodes(const Batch& batch) {
 
 std::uint64_t StreamDigest::add(const Batch& batch) {
   if (is_of_episodes(batch)) return add_episodes(batch);
-  const TensorView images = batch.images();
-  const std::size_t row_bytes = images.bytes / batch.rows();
+  std::vector<TensorView> content;  // what is in the files: it lies before the labels
+  for (const std::string_view name : batch.names()) {
+    if (name == "labels") break;
+    content.push_back(batch.tensor(name));
+  }
+  std::vector<std::span<const std::byte>> pieces(content.size());
   const auto labels = batch.labels();
   const auto valid = batch.valid();
   std::uint64_t added = 0;
   for (std::uint32_t row = 0; row < batch.valid_rows(); ++row) {
     if (valid[row] == 0) continue;
     ++added;
-    add(batch.first_ordinal() + row, labels[row], static_cast<const std::byte*>(images.data) + row * row_bytes,
-        row_bytes);
+    for (std::size_t i = 0; i < content.size(); ++i) {
+      const std::size_t bytes = content[i].bytes / batch.rows();
+      pieces[i] = {static_cast<const std::byte*>(content[i].data) + row * bytes, bytes};
+    }
+    const std::uint64_t ordinal = batch.first_ordinal() + row;
+    add({&ordinal, 1}, labels[row], pieces);
   }
   return added;
 }
@@ -58,7 +67,8 @@ std::uint64_t StreamDigest::add_episodes(const Batch& batch) {
       if (mask[i] == 0) continue;
       ++added;
       const std::uint64_t key[] = {batch.first_ordinal() + i / each, place + i % each};
-      add(key, labels.empty() ? -1 : labels[i], static_cast<const std::byte*>(images.data) + i * bytes, bytes);
+      const std::span<const std::byte> pixels(static_cast<const std::byte*>(images.data) + i * bytes, bytes);
+      add(key, labels.empty() ? -1 : labels[i], {&pixels, 1});
     }
     place += each;
   }
@@ -66,15 +76,16 @@ std::uint64_t StreamDigest::add_episodes(const Batch& batch) {
 }
 
 void StreamDigest::add(std::uint64_t ordinal, std::int64_t label, const std::byte* pixels, std::size_t bytes) {
-  add(std::span(&ordinal, 1), label, pixels, bytes);
+  const std::span<const std::byte> content(pixels, bytes);
+  add({&ordinal, 1}, label, {&content, 1});
 }
 
-void StreamDigest::add(std::span<const std::uint64_t> key, std::int64_t label, const std::byte* pixels,
-                       std::size_t bytes) {
+void StreamDigest::add(std::span<const std::uint64_t> key, std::int64_t label,
+                       std::span<const std::span<const std::byte>> content) {
   XXH3_128bits_reset(state_.get());
   XXH3_128bits_update(state_.get(), key.data(), key.size_bytes());
   XXH3_128bits_update(state_.get(), &label, sizeof label);
-  XXH3_128bits_update(state_.get(), pixels, bytes);
+  for (const std::span<const std::byte> piece : content) XXH3_128bits_update(state_.get(), piece.data(), piece.size());
   const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
   sum_ += static_cast<unsigned __int128>(hash.high64) << 64 | hash.low64;
 }

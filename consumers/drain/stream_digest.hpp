@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The digest of what a rank received in an epoch: the sum mod 2^128, over samples (no pads, no zeroed ones), of
-// XXH3-128 of ordinal, label (both 64 bit, little-endian) and pixels. A sum, so that it does not depend on the order,
-// and the sums of all ranks add up to the same whatever the number of ranks and producers. Of an episode it is the sum
-// over its images, of XXH3-128 of ordinal, place (the image's number within the episode: support set, queries,
-// unlabelled; in learn2learn's layout as they lie there), label and pixels.
+// XXH3-128 of ordinal, label (both 64 bit, little-endian) and pixels (of all its views). A sum, so that it does not
+// depend on the order, and the sums of all ranks add up to the same whatever the number of ranks and producers. Of an
+// episode it is the sum over its images, of XXH3-128 of ordinal, place (the image's number within the episode: support
+// set, queries, unlabelled; in learn2learn's layout as they lie there), label and pixels.
 #pragma once
 
 #include <xxhash.h>
@@ -34,7 +34,7 @@ class StreamDigest {
 
  private:
   std::uint64_t add_episodes(const Batch& batch);
-  void add(std::span<const std::uint64_t> key, std::int64_t label, const std::byte* pixels, std::size_t bytes);
+  void add(std::span<const std::uint64_t> key, std::int64_t label, std::span<const std::span<const std::byte>> content);
   struct Free {
     void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
   };

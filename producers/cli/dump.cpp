@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "producers/cli/commands.hpp"
 #include "producers/cli/dump_episodes.hpp"
@@ -22,25 +23,50 @@
 namespace feedring::cli {
 namespace {
 
-/// The random choices of a sample: what its transform would do to an image of its size.
+/// The random choices of a sample: what its transform would do to an image of its size, or those of its views.
 class Drawer {
  public:
   explicit Drawer(const FeedSpec& spec)
-      : chain_(Chain::parse(spec.transform)), max_pixels_(spec.max_pixels), options_(decode_options(spec)) {}
+      : one_(spec.views.empty()), max_pixels_(spec.max_pixels), options_(decode_options(spec)) {
+    for (const ViewSpec& view : views_of(spec)) views_.push_back({view, Chain::parse(view.transform)});
+  }
 
-  void put(nlohmann::ordered_json& line, const Scan& scan, const Sample& sample, Draw draw) {
+  void put(nlohmann::ordered_json& line, const Scan& scan, const Sample& sample, const Plan& plan,
+           std::uint64_t ordinal) {
     ImageInfo info;
-    Choices choices;
+    nlohmann::json drawn;
     Fault fault = file_.read(scan, sample);
     if (!fault) fault = decoder_.probe(file_.bytes(), max_pixels_, info, options_);
-    if (!fault) fault = chain_.draw(info.size, draw, choices);
+    if (!fault) fault = draw(info.size, plan, ordinal, drawn);
     line["plan"] = nullptr;
-    if (!fault) line["plan"] = to_json(choices);
+    if (!fault) line["plan"] = drawn;
     if (fault) line["fault"] = to_utf8(*fault);
   }
 
  private:
-  Chain chain_;
+  struct View {
+    ViewSpec spec;
+    Chain chain;
+  };
+
+  Fault draw(Size size, const Plan& plan, std::uint64_t ordinal, nlohmann::json& drawn) const {
+    for (const View& view : views_) {
+      for (std::uint32_t i = 0; i < view.spec.count.value_or(1); ++i) {
+        Draw random = plan.draw(ordinal, Stream::kAugment, drawn.size());
+        Choices choices;
+        if (Fault fault = view.chain.draw(size, random, choices)) return fault;
+        if (one_) {
+          drawn = to_json(choices);
+        } else {
+          drawn.push_back({{"view", view.spec.name}, {"drawn", to_json(choices)}});
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool one_;
+  std::vector<View> views_;
   std::uint64_t max_pixels_;
   DecodeOptions options_;
   FileBytes file_;
@@ -81,7 +107,7 @@ class Dump {
       line["label"] = sample.label;
       put_bytes(line, "class", scan_.classes[sample.label]);
       line["valid"] = row < share.valid;
-      if (drawer_) drawer_->put(line, scan_, sample, plan_.draw(ordinal, Stream::kAugment));
+      if (drawer_) drawer_->put(line, scan_, sample, plan_, ordinal);
       if (options_.json) {
         write_json(line);
       } else {

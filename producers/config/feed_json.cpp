@@ -31,6 +31,11 @@ nlohmann::json to_json(const FeedSpec& spec) {
   if (!spec.split.empty()) put_bytes(json, "split", spec.split);
   if (spec.class_depth != 1) json["class_depth"] = spec.class_depth;
   for (const std::string& name : spec.classes) json["classes"].push_back(to_utf8(name));
+  for (const ViewSpec& view : spec.views) {
+    nlohmann::json each = {{"name", view.name}, {"transform", view.transform}};
+    if (view.count) each["count"] = *view.count;
+    json["views"].push_back(std::move(each));
+  }
   if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
   if (spec.background) json["background"] = *spec.background;
@@ -73,6 +78,11 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     if (json.contains("background")) spec.background = json.at("background").get<std::array<std::uint8_t, 3>>();
     spec.item_deadline_s = json.at("item_deadline_s").get<double>();
     spec.transform = json.at("transform");
+    for (const nlohmann::json& each : json.value("views", nlohmann::json::array())) {
+      ViewSpec view{each.at("name").get<std::string>(), std::nullopt, each.at("transform")};
+      if (each.contains("count")) view.count = each.at("count").get<std::uint32_t>();
+      spec.views.push_back(std::move(view));
+    }
     if (json.contains("episodes")) {
       spec.episodes = episode_spec_from_json(json.at("episodes"));
       spec.episode_layout = word_of<EpisodeLayout>(json, "episode_layout");

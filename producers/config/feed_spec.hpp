@@ -48,6 +48,13 @@ struct OwnSpec {
   std::optional<TasksSpec> tasks;
 };
 
+/// Pictures that are made of each picture of a feed, and are a tensor of its batches.
+struct ViewSpec {
+  std::string name;                      ///< of the tensor
+  std::optional<std::uint32_t> count{};  ///< an axis of so many; empty: one picture, without that axis
+  nlohmann::json transform = nlohmann::json::array();
+};
+
 struct FeedSpec {
   std::string name;
   std::filesystem::path data;        ///< absolute; empty for own samples
@@ -76,6 +83,7 @@ struct FeedSpec {
       background;                                      ///< blend what is transparent over this; else alpha is dropped
   double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
+  std::vector<ViewSpec> views;                         ///< in the place of `transform`, in the file's order
   std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples
   EpisodeLayout episode_layout = EpisodeLayout::kFeedring;
   std::optional<OwnSpec> own;  ///< the feed has no data: its samples are made by the pool's own producer program
@@ -102,6 +110,9 @@ Config config_for_folder(const std::filesystem::path& folder, std::uint32_t size
 
 /// Reads a configuration file. Throws Error(kUsage) with file, line and a suggestion for a misspelt key.
 Config load_config(const std::filesystem::path& file);
+
+/// What is made of each picture of a feed of files: its views, or `images`, as its transform says.
+[[nodiscard]] std::vector<ViewSpec> views_of(const FeedSpec& spec);
 
 /// The supervisor hands a feed's spec to its producers as JSON; both ends use these.
 nlohmann::json to_json(const FeedSpec& spec);

@@ -12,6 +12,7 @@
 #include "producers/config/load_episodes.hpp"
 #include "producers/config/load_own.hpp"
 #include "producers/config/load_transforms.hpp"
+#include "producers/config/load_views.hpp"
 #include "producers/config/toml_table.hpp"
 #include "runtime/contract.hpp"
 
@@ -84,6 +85,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   read_background(table, feed.background);
   table.read("item_deadline_s", feed.item_deadline_s, 0.1, 86'400.0);
   read_transforms(table, feed.transform, file);
+  feed.views = read_views(table, source, feed.name, file);
   if (const toml::node* episodes = table.find("episodes")) {
     feed.episodes = read_episodes(feed.name, *episodes, folder, file);
     if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already

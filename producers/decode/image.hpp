@@ -48,6 +48,13 @@ struct RgbView {
 };
 inline constexpr std::size_t kSlack = 64;
 
+/// The part `box` of it, which lies inside.
+[[nodiscard]] inline RgbView part_of(RgbView image, Box box) noexcept {
+  const std::uint8_t* first =
+      image.data + static_cast<std::size_t>(box.y) * image.stride + static_cast<std::size_t>(box.x) * 3;
+  return {first, {box.width, box.height}, image.stride};
+}
+
 /// nullopt: fine. Else one clause that says what is wrong with the bytes; the caller adds path, size and index.
 using Fault = std::optional<std::string>;
 

@@ -10,7 +10,9 @@ Plan::Plan(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples, bool 
 
 std::uint64_t Plan::sample(std::uint64_t ordinal) const noexcept { return order_ ? (*order_)(ordinal) : ordinal; }
 
-Draw Plan::draw(std::uint64_t ordinal, Stream stream) const noexcept { return {seed_, epoch_, ordinal, stream}; }
+Draw Plan::draw(std::uint64_t ordinal, Stream stream, std::uint64_t lane) const noexcept {
+  return {seed_, epoch_, ordinal, stream, lane};
+}
 
 std::optional<std::uint64_t> Plan::substitute(std::uint64_t ordinal, std::uint64_t attempt, std::uint64_t begin,
                                               std::uint64_t end) const {

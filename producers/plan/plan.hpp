@@ -22,8 +22,9 @@ class Plan {
   /// The sample (its number in the index) at `ordinal`. Precondition: ordinal < samples.
   [[nodiscard]] std::uint64_t sample(std::uint64_t ordinal) const noexcept;
 
-  /// The random numbers of `stream` that belong to `ordinal`: for kAugment those of the sample's transform.
-  [[nodiscard]] Draw draw(std::uint64_t ordinal, Stream stream) const noexcept;
+  /// The random numbers of `stream` that belong to `ordinal`: for kAugment those of the sample's transform, with a lane
+  /// for each view of the sample.
+  [[nodiscard]] Draw draw(std::uint64_t ordinal, Stream stream, std::uint64_t lane = 0) const noexcept;
 
   /// on_error = "replace": what to try in the place of the sample at `ordinal` after `attempt` substitutes have failed
   /// as well (0 first). [begin, end) are the members of its class (Index::class_range). Each other member comes once,

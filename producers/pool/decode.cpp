@@ -22,6 +22,8 @@ struct PictureSpec::Parts {
   Layout layout;
   DecodeOptions options;
   std::uint64_t max_pixels;
+  std::uint32_t first_view;  // of all of the feed
+  std::uint32_t views;
 };
 
 namespace {
@@ -45,21 +47,35 @@ Scratch& scratch_for(const std::shared_ptr<const PictureSpec::Parts>& parts) {
 
 }  // namespace
 
-PictureSpec PictureSpec::of_feed(const std::filesystem::path& configuration, const std::string& feed) {
+PictureSpec PictureSpec::of_feed(const std::filesystem::path& configuration, const std::string& feed,
+                                 const std::string& view) {
   const Config config = load_config(configuration);
   const FeedSpec& spec = config.feeds[feed.empty() ? 0 : find_feed(feed, config, configuration.string())];
   if (spec.own) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("feed '{}' of {} makes its samples of no files", spec.name, configuration.string()));
   }
-  Chain chain = Chain::parse(spec.transform);
-  const Dtype dtype = chain.slot_dtype(spec.dtype);
-  return PictureSpec(std::make_shared<const Parts>(
-      Parts{spec.name, std::move(chain), dtype, spec.layout, decode_options(spec), spec.max_pixels}));
+  std::uint32_t first = 0;
+  for (const ViewSpec& each : views_of(spec)) {
+    const std::uint32_t count = each.count.value_or(1);
+    if (view.empty() || view == each.name) {
+      Chain chain = Chain::parse(each.transform);
+      const Dtype dtype = chain.slot_dtype(spec.dtype);
+      return PictureSpec(std::make_shared<const Parts>(
+          Parts{spec.name, std::move(chain), dtype, spec.layout, decode_options(spec), spec.max_pixels, first, count}));
+    }
+    first += count;
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("feed '{}' of {} has no view '{}'", spec.name, configuration.string(), view));
 }
 
 Picture decode(std::span<const std::byte> file, const PictureSpec& how, const PictureDraw& draw) {
   const PictureSpec::Parts& parts = *how.parts_;
+  if (draw.view >= parts.views) {
+    throw Error(ErrorKind::kUsage, fmt::format("view {} was asked for, and feed '{}' makes {} of them", draw.view,
+                                               parts.feed, parts.views));
+  }
   Scratch& scratch = scratch_for(how.parts_);
   // Decoders read a little past the end.
   scratch.file.resize(std::max(scratch.file.size(), file.size() + kSlack));
@@ -74,7 +90,7 @@ Picture decode(std::span<const std::byte> file, const PictureSpec& how, const Pi
   picture.shape = {height, width, 3};
   if (parts.layout == Layout::kNchw) picture.shape = {3, height, width};
   picture.bytes.resize(scratch.pipeline.bytes_per_image());
-  Draw random(draw.seed, draw.epoch, draw.ordinal, Stream::kAugment);
+  Draw random(draw.seed, draw.epoch, draw.ordinal, Stream::kAugment, parts.first_view + draw.view);
   const Fault fault = scratch.pipeline.run({scratch.file.data(), file.size()}, scratch.decoder, random,
                                            parts.max_pixels, reinterpret_cast<std::uint8_t*>(picture.bytes.data()));
   if (fault) throw Error(ErrorKind::kData, fmt::format("the picture for feed '{}': {}", parts.feed, *fault));

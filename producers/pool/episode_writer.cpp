@@ -17,7 +17,8 @@ RowStatus EpisodeWriter::write(FeedContext& feed, const contract::RingShape& sha
   const std::uint32_t part = task.place.row % shape.parts;
   const PartPlace at = episodes.places().place(part);
   const contract::TensorEntry* images = find_tensor(shape, at.column.images);
-  std::byte* out = task.payload + images->offset + row * images->row_bytes + at.at * feed.bytes_per_image();
+  const std::span<std::byte> out(
+      task.payload + images->offset + row * images->row_bytes + at.at * feed.bytes_per_image(), feed.bytes_per_image());
   if (part == 0) write_whole(feed, shape, task, row);
 
   RowStatus status = RowStatus::kOk;
@@ -26,14 +27,15 @@ RowStatus EpisodeWriter::write(FeedContext& feed, const contract::RingShape& sha
   bool good = false;
   if (const auto image = episodes.image(key, part)) {
     const auto substitute = [&](std::uint64_t attempt) { return episodes.substitute(key, *image, attempt); };
+    const Shot shot{image->augment, {reinterpret_cast<std::uint8_t*>(out.data()), out.size()}};
     const SampleWriter::Result result =
-        images_.write(feed, task, image->sample, image->augment, image->turned, std::ref(substitute), out);
+        images_.write(feed, task, image->sample, {&shot, 1}, image->turned, std::ref(substitute));
     status = result.status;
     sample = static_cast<std::int64_t>(result.sample);
     good = result.good();
     if (good) label = image->label;
   } else {
-    std::memset(out, 0, feed.bytes_per_image());
+    std::memset(out.data(), 0, out.size());
   }
   if (at.column.labels != nullptr) put_value(shape, task.payload, at.column.labels, row, at.at, label);
   put_value(shape, task.payload, episode_tensor::kSampleIds, row, at.id_at, sample);

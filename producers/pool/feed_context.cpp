@@ -16,10 +16,15 @@
 namespace feedring {
 namespace {
 
-Pipeline pipeline_of(const FeedSpec& spec) {
-  Chain chain = Chain::parse(spec.transform);
-  const Dtype dtype = chain.slot_dtype(spec.dtype);
-  return {std::move(chain), dtype, spec.layout, decode_options(spec)};
+Views make_views(const FeedSpec& spec) {
+  std::vector<Views::Group> groups;
+  for (ViewSpec& view : views_of(spec)) {
+    Chain chain = Chain::parse(view.transform);
+    const Dtype dtype = chain.slot_dtype(spec.dtype);
+    groups.push_back({std::move(view.name), view.count.value_or(1),
+                      Pipeline(std::move(chain), dtype, spec.layout, decode_options(spec))});
+  }
+  return Views(std::move(groups));
 }
 
 }  // namespace
@@ -45,10 +50,10 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
     }
     return;
   }
-  pipeline_.emplace(pipeline_of(spec_));
+  views_.emplace(make_views(spec_));
   const DecodedStore* const store = stores_.decoded.get();
   const bool fits = store == nullptr || (store->layout().samples == index_.size() &&
-                                         store->layout().picture_bytes == pipeline_->kept_bytes());
+                                         store->layout().picture_bytes == pipeline().kept_bytes());
   if (!fits || (stores_.seek && stores_.seek->words().size() != index_.size())) {
     throw Error(ErrorKind::kRefused,
                 fmt::format("feed '{}': the store that was handed over is not made for its samples", spec_.name));
@@ -61,19 +66,19 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
   }
 }
 
-bool FeedContext::fits_images(const contract::RingShape& shape) const {
+bool FeedContext::fits_views(const contract::RingShape& shape) const {
+  const std::vector<Views::Group>& groups = views_->groups();
+  return std::all_of(groups.begin(), groups.end(), [&](const Views::Group& group) {
+    const contract::TensorEntry* entry = find_tensor(shape, group.tensor);
+    return entry != nullptr && entry->row_bytes == group.count * group.pipeline.bytes_per_image();
+  });
+}
+
+bool FeedContext::fits_episodes(const contract::RingShape& shape) const {
   for (std::uint32_t part = 0; part < shape.parts; ++part) {
-    const char* name = "images";
-    std::uint64_t at = 0;
-    if (episodes_) {
-      const PartPlace place = episodes_->places().place(part);
-      name = place.column.images;
-      at = place.at;
-    }
-    const contract::TensorEntry* entry = find_tensor(shape, name);
-    // One image a row has no other length; of several, each must end inside of the row.
-    if (entry == nullptr || (at + 1) * bytes_per_image() > entry->row_bytes) return false;
-    if (!episodes_ && entry->row_bytes != bytes_per_image()) return false;
+    const PartPlace place = episodes_->places().place(part);
+    const contract::TensorEntry* entry = find_tensor(shape, place.column.images);
+    if (entry == nullptr || (place.at + 1) * bytes_per_image() > entry->row_bytes) return false;
   }
   return true;
 }
@@ -91,7 +96,9 @@ void FeedContext::demand_fits(const contract::RingShape& shape) const {
   const std::uint32_t parts = episodes_ ? episodes_->places().parts() : 1;
   const contract::TensorEntry* status = find_tensor(shape, "status");
   if (shape.parts != parts || status == nullptr || status->row_bytes != parts ||
-      !(has_own() ? fits_own(shape) : fits_images(shape))) {
+      !(has_own()   ? fits_own(shape)
+        : episodes_ ? fits_episodes(shape)
+                    : fits_views(shape))) {
     throw Error(
         ErrorKind::kRefused,
         fmt::format("feed '{}': a ring was handed over that is not made for its samples: somebody overwrote its "

@@ -17,7 +17,7 @@
 #include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
 #include "producers/pool/seek_store.hpp"
-#include "producers/transform/pipeline.hpp"
+#include "producers/transform/views.hpp"
 #include "runtime/contract.hpp"
 #include "runtime/memfd.hpp"
 
@@ -49,9 +49,13 @@ class FeedContext {
   [[nodiscard]] Pipeline* pictures(std::size_t number) noexcept {
     return pictures_[number] ? &*pictures_[number] : nullptr;
   }
-  /// For the work loop alone: it keeps scratch memory.
-  [[nodiscard]] Pipeline& pipeline() noexcept { return *pipeline_; }
-  [[nodiscard]] std::size_t bytes_per_image() const noexcept { return pipeline_->bytes_per_image(); }
+  /// What is made of each picture. For the work loop alone: they keep scratch memory.
+  [[nodiscard]] Views& views() noexcept { return *views_; }
+  /// Where there is one view: of episodes, and where pictures are kept.
+  [[nodiscard]] Pipeline& pipeline() noexcept { return views_->groups().front().pipeline; }
+  [[nodiscard]] std::size_t bytes_per_image() const noexcept {
+    return views_->groups().front().pipeline.bytes_per_image();
+  }
   /// nullptr: every picture is decoded anew.
   [[nodiscard]] const DecodedStore* store() const noexcept { return stores_.decoded.get(); }
   /// For the work loop alone. nullptr: seek indices are not kept.
@@ -77,7 +81,8 @@ class FeedContext {
   [[nodiscard]] const Plan& plan(std::uint64_t seed, std::uint64_t epoch);
 
  private:
-  [[nodiscard]] bool fits_images(const contract::RingShape& shape) const;
+  [[nodiscard]] bool fits_views(const contract::RingShape& shape) const;
+  [[nodiscard]] bool fits_episodes(const contract::RingShape& shape) const;
   [[nodiscard]] bool fits_own(const contract::RingShape& shape) const;
 
   struct Kept {
@@ -91,7 +96,7 @@ class FeedContext {
   OwnFeed own_;
   std::unique_ptr<Filler> filler_;
   std::vector<std::optional<Pipeline>> pictures_;  // for each tensor of own_
-  std::optional<Pipeline> pipeline_;
+  std::optional<Views> views_;
   std::optional<EpisodeFeed> episodes_;
   FeedStores stores_;
   UniqueFd directory_;

@@ -3,28 +3,41 @@
 
 #include <cstring>
 
-#include "producers/pool/guarded_bytes.hpp"
 #include "runtime/fault_point.hpp"
 
 namespace feedring {
 
-SampleWriter::Result ImageWriter::write(FeedContext& feed, const RowTask& task, std::uint64_t sample, Draw draw,
-                                        std::optional<ClassAugment> turned, const SampleWriter::Substitute& substitute,
-                                        std::byte* out) {
+SampleWriter::Result ImageWriter::write(FeedContext& feed, const RowTask& task, std::uint64_t sample,
+                                        std::span<const Shot> shots, std::optional<ClassAugment> turned,
+                                        const SampleWriter::Substitute& substitute) {
   return samples_.write(
-      feed, task, sample, [&](std::uint64_t which) { return make_image(feed, which, draw, turned, out); }, substitute,
-      [&] { std::memset(out, 0, feed.bytes_per_image()); });
+      feed, task, sample, [&](std::uint64_t which) { return make_views(feed, which, shots, turned); }, substitute,
+      [&] {
+        for (const Shot& shot : shots) std::memset(shot.out.data(), 0, shot.out.size());
+      });
 }
 
-Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw, std::optional<ClassAugment> turned,
-                              std::byte* out) {
-  GuardedBytes written(reinterpret_cast<std::uint8_t*>(out), feed.bytes_per_image());
+Fault ImageWriter::make_views(FeedContext& feed, std::uint64_t sample, std::span<const Shot> shots,
+                              std::optional<ClassAugment> turned) {
+  guards_.clear();
+  inside_.clear();
+  for (const Shot& shot : shots) {
+    guards_.emplace_back(shot.out.data(), shot.out.size());
+    inside_.push_back({shot.random, {guards_.back().data(), shot.out.size()}});
+  }
+  Fault fault = make_inside(feed, sample, turned);
+  for (const GuardedBytes& guard : guards_) guard.put();
+  return fault;
+}
+
+Fault ImageWriter::make_inside(FeedContext& feed, std::uint64_t sample, std::optional<ClassAugment> turned) {
+  // Only a feed of one view has a store.
+  Shot& first = inside_.front();
   const DecodedStore* const store = feed.store();
   const std::optional<std::size_t> entry = store != nullptr ? store->entry(sample, turned) : std::nullopt;
   if (entry) {
     if (const std::uint8_t* kept = store->find(*entry)) {
-      feed.pipeline().finish_kept(kept, draw, written.data());
-      written.put();
+      feed.pipeline().finish_kept(kept, first.random, first.out.data());
       return std::nullopt;
     }
   }
@@ -38,13 +51,12 @@ Fault ImageWriter::make_image(FeedContext& feed, std::uint64_t sample, Draw draw
   Fault fault;
   if (std::uint8_t* room = entry ? store->claim(*entry) : nullptr) {
     fault = fill_entry(feed, *entry, room, bytes.data, turned);
-    if (!fault) feed.pipeline().finish_kept(room, draw, written.data());
+    if (!fault) feed.pipeline().finish_kept(room, first.random, first.out.data());
   } else {
     if (SeekStore* const seek = feed.seek_store()) seek->turn_to(sample, bytes.modified_ns);
     decoder_.use_shelf(feed.seek_store());
-    fault = feed.pipeline().run(bytes.data, decoder_, draw, feed.spec().max_pixels, written.data(), turned);
+    fault = feed.views().run(bytes.data, decoder_, inside_, feed.spec().max_pixels, turned);
   }
-  written.put();
   fault_point("decode, after the picture", file.path);
   return fault;
 }

@@ -50,30 +50,6 @@ void demand_index_memory(const FeedSpec& spec, std::uint64_t bytes) {
   }
 }
 
-// Leaves the finishing steps out of `resolved`, which draw nothing, so that everything else is drawn as before; what
-// they did, as a table.
-std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
-  if (resolved.finish == FinishBy::kProducer) return std::nullopt;
-  const std::vector<Step>& steps = chain.steps();
-  if (std::any_of(steps.begin(), steps.end(), writes_values)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("feed '{}': RandomErasing behind ToDtype writes finished values, which finish = \"device\" "
-                            "makes only of pixels: put it before ToDtype, or leave \"finish\" out",
-                            resolved.name));
-  }
-  const Finish finish(chain, resolved.dtype, resolved.layout);
-  if (finish.is_plain()) return std::nullopt;
-  nlohmann::json rest = nlohmann::json::array();
-  for (const nlohmann::json& step : resolved.transform) {
-    const std::string name = step.at("name").get<std::string>();
-    if (name != "ToDtype" && name != "Normalize") rest.push_back(step);
-  }
-  resolved.transform = std::move(rest);
-  resolved.dtype = Dtype::kUint8;
-  resolved.layout = Layout::kNhwc;
-  return finish.table();
-}
-
 std::string hash_of(const nlohmann::json& canonical) {
   const std::string text = canonical.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
@@ -91,19 +67,6 @@ std::vector<TensorSpec> own_tensors(const OwnSpec& own) {
   tensors.push_back({"valid", Dtype::kUint8, {}, {}});
   tensors.push_back({"status", Dtype::kUint8, {}, {}});
   return tensors;
-}
-
-// What is kept must be the same each time.
-void demand_keepable(const FeedSpec& spec, const Chain& chain) {
-  if (spec.cache != Cache::kDecoded) return;
-  if (const auto random = chain.random_step()) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("feed '{}' has cache = \"decoded\", which keeps each picture as its last crop or resize "
-                    "leaves it, but {} (transform {}) makes another one every time: take it out, move a flip or "
-                    "a change of colours behind the last crop or resize, or leave out cache",
-                    spec.name, chain.canonical()[*random]["name"].get<std::string>(), *random + 1));
-  }
 }
 
 // Episodes of an epoch; refuses data that cannot give what they shall have.
@@ -171,12 +134,7 @@ NodeFeed open_own_feed(FeedSpec spec) {
 }
 
 NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
-  const Chain chain = Chain::parse(spec.transform);  // refuses a bad chain before the data is walked
-  demand_keepable(spec, chain);
-  FeedSpec resolved = spec;
-  resolved.dtype = chain.slot_dtype(spec.dtype);
-  FeedSpec asked = resolved;
-  const std::optional<FinishTable> finish = take_finish(chain, resolved);
+  FeedPictures pictures = pictures_of(spec);  // refuses a bad chain before the data is walked
   const Scan scan =
       scan_data(spec.data, classes_from, NoSamples::kIsAnError, {spec.split, spec.classes, spec.class_depth});
   report(spec, scan);
@@ -184,15 +142,8 @@ NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes
   UniqueFd fd = build_index(scan);
   Index index = Index::attach(fd.get());
   const std::uint64_t ordinals = spec.episodes ? episodes_of(spec, index) : index.size();
-  return {std::move(resolved),
-          std::move(fd),
-          std::move(index),
-          spec_hash_of(spec),
-          static_cast<std::uint32_t>(chain.output_size().height),
-          static_cast<std::uint32_t>(chain.output_size().width),
-          ordinals,
-          finish,
-          std::move(asked),
+  return {std::move(pictures.spec),  std::move(fd), std::move(index), spec_hash_of(spec),
+          std::move(pictures.views), ordinals,      pictures.finish,  std::move(pictures.asked),
           episodes_of_list(spec)};
 }
 
@@ -227,9 +178,19 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
 
 std::string spec_hash_of(const FeedSpec& spec) {
   if (spec.own) return hash_of({{"shuffle", spec.shuffle}, {"own", to_json(*spec.own)}});
-  const Chain chain = Chain::parse(spec.transform);
-  nlohmann::json canonical = {
-      {"shuffle", spec.shuffle}, {"transform", chain.canonical()}, {"dtype", name_of(chain.slot_dtype(spec.dtype))}};
+  nlohmann::json canonical = {{"shuffle", spec.shuffle}};
+  if (spec.views.empty()) {
+    const Chain chain = Chain::parse(spec.transform);
+    canonical["transform"] = chain.canonical();
+    canonical["dtype"] = name_of(chain.slot_dtype(spec.dtype));
+  }
+  for (const ViewSpec& view : spec.views) {
+    const Chain chain = Chain::parse(view.transform);
+    canonical["views"].push_back({{"name", view.name},
+                                  {"count", view.count ? nlohmann::json(*view.count) : nlohmann::json()},
+                                  {"transform", chain.canonical()},
+                                  {"dtype", name_of(chain.slot_dtype(spec.dtype))}});
+  }
   // Named where they are not what they always were, so that states of earlier runs go on.
   if (spec.accept_damaged) canonical["accept_damaged"] = true;
   if (spec.exif_orientation) canonical["exif_orientation"] = true;
@@ -252,12 +213,12 @@ contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers,
     const EpisodePlaces places(*feed.spec.episodes, feed.spec.episode_layout);
     const std::uint64_t images = std::uint64_t{feed.spec.batch_size} * places.parts();
     const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(images, contract::kMaxTasks));
+    const NodeView& picture = feed.views.front();
     return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, most), feed.spec.batch_size,
-                        places.tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout), places.parts());
+                        places.tensors(picture.height, picture.width, picture.dtype, feed.spec.layout), places.parts());
   }
   return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
-                      feed.spec.own ? own_tensors(*feed.spec.own)
-                                    : image_feed_tensors(feed.height, feed.width, feed.spec.dtype, feed.spec.layout));
+                      feed.spec.own ? own_tensors(*feed.spec.own) : tensors_of(feed.views, feed.spec.layout));
 }
 
 }  // namespace feedring

@@ -55,7 +55,8 @@ std::vector<StorePlan> plan_stores(const std::vector<NodeFeed>& feeds) {
   for (const NodeFeed& feed : feeds) {
     if (feed.spec.cache != Cache::kDecoded || feed.spec.own) continue;
     const auto [place, fresh] = places.try_emplace(key_of(feed), wanted.size());
-    if (fresh) wanted.push_back({feed.index.size(), std::uint64_t{feed.height} * feed.width * 3, {}, {}});
+    const NodeView& picture = feed.views.front();
+    if (fresh) wanted.push_back({feed.index.size(), std::uint64_t{picture.height} * picture.width * 3, {}, {}});
     Wanted& store = wanted[place->second];
     store.feeds.push_back(feed.spec.name);
     if (!feed.spec.episodes) continue;

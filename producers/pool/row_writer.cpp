@@ -10,16 +10,21 @@ using contract::RowStatus;
 
 RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task) {
   const std::uint32_t row = task.place.row;
-  const contract::TensorEntry* images = find_tensor(shape, "images");
   const Plan& plan = feed.plan(task.seed, task.epoch);
   const std::uint64_t planned = plan.sample(task.ordinal);
   const auto substitute = [&](std::uint64_t attempt) {
     const auto [begin, end] = feed.index().class_range(feed.index().label(planned));
     return plan.substitute(task.ordinal, attempt, begin, end);
   };
-  const SampleWriter::Result result =
-      images_.write(feed, task, planned, plan.draw(task.ordinal, Stream::kAugment), std::nullopt, std::ref(substitute),
-                    task.payload + images->offset + row * images->row_bytes);
+  shots_.clear();
+  for (const Views::Group& group : feed.views().groups()) {
+    const contract::TensorEntry* tensor = find_tensor(shape, group.tensor);
+    auto* out = reinterpret_cast<std::uint8_t*>(task.payload + tensor->offset + row * tensor->row_bytes);
+    const std::size_t bytes = group.pipeline.bytes_per_image();
+    for (std::uint32_t i = 0; i < group.count; ++i, out += bytes)
+      shots_.push_back({plan.draw(task.ordinal, Stream::kAugment, shots_.size()), {out, bytes}});
+  }
+  const SampleWriter::Result result = images_.write(feed, task, planned, shots_, std::nullopt, std::ref(substitute));
 
   put_value(shape, task.payload, "labels", row, 0, static_cast<std::int64_t>(feed.index().label(result.sample)));
   put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(result.sample));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample of a plan becomes one row of a slot: pixels, label, ids, flags.
+// One sample of a plan becomes one row of a slot: its views, label, ids, flags.
 #pragma once
+
+#include <vector>
 
 #include "producers/pool/image_writer.hpp"
 #include "runtime/ring_segment.hpp"
@@ -16,6 +18,7 @@ class RowWriter {
 
  private:
   ImageWriter& images_;
+  std::vector<Shot> shots_;  // scratch
 };
 
 }  // namespace feedring

@@ -78,14 +78,6 @@ void Renderer::render(RgbView pixels, const Geometry& geometry, std::uint8_t* ou
   run(geometry, stages.back(), input, out, stride);
 }
 
-Fault Renderer::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
-                       const Geometry& geometry, std::uint8_t* out, std::size_t stride) {
-  RgbView pixels;
-  if (Fault fault = decoder.decode(bytes, info, geometry.stages().front().need, pixels)) return fault;
-  render(pixels, geometry, out, stride);
-  return std::nullopt;
-}
-
 Pipeline::Pipeline(Chain chain, Dtype dtype, Layout layout, const DecodeOptions& options)
     : chain_(std::move(chain)), finish_(chain_, dtype, layout), options_(options) {
   const Size size = chain_.output_size();
@@ -98,56 +90,53 @@ Fault Pipeline::run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw&
                     std::uint8_t* out, std::optional<ClassAugment> turned) {
   ImageInfo info;
   if (Fault fault = decoder.probe(bytes, max_pixels, info, options_)) return fault;
-  if (Fault fault = choose_for(turned ? turned_size(info.size, *turned) : info.size, random, max_pixels)) return fault;
-  if (finish_.is_plain()) return render(bytes, info, decoder, turned, out);
-  if (Fault fault = render(bytes, info, decoder, turned, pixels_.data())) return fault;
-  finish_.run(pixels_.data(), out);
-  erase(out);
+  const Size size = turned ? turned_size(info.size, *turned) : info.size;
+  if (Fault fault = draw(size, random, max_pixels, drawn_)) return fault;
+  RgbView needed;
+  if (Fault fault = decode_needed(bytes, info, decoder, turned, needed)) return fault;
+  make(needed, drawn_, out);
   return std::nullopt;
 }
 
 Fault Pipeline::run(RgbView picture, Draw& random, std::uint64_t max_pixels, std::uint8_t* out) {
-  if (Fault fault = choose_for(picture.size, random, max_pixels)) return fault;
-  const RgbView needed = with_slack(picture, geometry_.stages().front().need);
-  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
-  if (finish_.is_plain()) {
-    renderer_.render(needed, geometry_, out, row);
-    return std::nullopt;
-  }
-  renderer_.render(needed, geometry_, pixels_.data(), row);
-  finish_.run(pixels_.data(), out);
-  erase(out);
+  if (Fault fault = draw(picture.size, random, max_pixels, drawn_)) return fault;
+  make(with_slack(picture, drawn_.need()), drawn_, out);
   return std::nullopt;
 }
 
-Fault Pipeline::choose_for(Size size, Draw& random, std::uint64_t max_pixels) {
-  if (Fault fault = chain_.draw(size, random, choices_)) return fault;
-  geometry_.start(size);
-  geometry_.apply(choices_);
-  return geometry_.finish(max_pixels);
+Fault Pipeline::draw(Size size, Draw& random, std::uint64_t max_pixels, Drawn& drawn) const {
+  if (Fault fault = chain_.draw(size, random, drawn.choices)) return fault;
+  drawn.geometry.start(size);
+  drawn.geometry.apply(drawn.choices);
+  return drawn.geometry.finish(max_pixels);
+}
+
+void Pipeline::make(RgbView needed, const Drawn& drawn, std::uint8_t* out) {
+  if (finish_.is_plain()) return renderer_.render(needed, drawn.geometry, out, row_bytes());
+  renderer_.render(needed, drawn.geometry, pixels_.data(), row_bytes());
+  finish_.run(pixels_.data(), out);
+  erase(drawn.choices, out);
 }
 
 RgbView Pipeline::with_slack(RgbView picture, Box box) {
   const std::size_t row = static_cast<std::size_t>(box.width) * 3;
   const std::size_t wanted = row * static_cast<std::size_t>(box.height) + kSlack;
   if (turned_.size() < wanted) turned_.resize(wanted);
-  const std::uint8_t* from =
-      picture.data + static_cast<std::size_t>(box.y) * picture.stride + static_cast<std::size_t>(box.x) * 3;
+  const std::uint8_t* from = part_of(picture, box).data;
   for (std::int32_t y = 0; y < box.height; ++y, from += picture.stride)
     std::memcpy(turned_.data() + static_cast<std::size_t>(y) * row, from, row);
   return {turned_.data(), {box.width, box.height}, row};
 }
 
 // What writes finished values.
-void Pipeline::erase(std::uint8_t* out) const {
-  for (const Choice& choice : choices_) {
+void Pipeline::erase(const Choices& choices, std::uint8_t* out) const {
+  for (const Choice& choice : choices) {
     if (choice.kind == Choice::Kind::kErase && choice.applied) finish_.erase(choice.box, choice.values, out);
   }
 }
 
 std::size_t Pipeline::kept_bytes() const noexcept {
-  const Size size = chain_.output_size();
-  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
+  return row_bytes() * static_cast<std::size_t>(chain_.output_size().height);
 }
 
 Fault Pipeline::keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels,
@@ -155,53 +144,47 @@ Fault Pipeline::keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std:
   ImageInfo info;
   if (Fault fault = decoder.probe(bytes, max_pixels, info, options_)) return fault;
   Size size = turned ? turned_size(info.size, *turned) : info.size;
-  geometry_.start(size);
-  choices_.clear();
+  drawn_.geometry.start(size);
+  drawn_.choices.clear();
   Draw none(0, 0, 0, Stream::kAugment);
   for (std::size_t i = 0; i < chain_.geometric_steps(); ++i) {
-    if (Fault fault = choose(chain_.steps()[i], size, none, choices_)) return fault;
+    if (Fault fault = choose(chain_.steps()[i], size, none, drawn_.choices)) return fault;
   }
-  geometry_.apply(choices_);
-  if (Fault fault = geometry_.finish(max_pixels)) return fault;
-  return render(bytes, info, decoder, turned, pixels);
+  drawn_.geometry.apply(drawn_.choices);
+  if (Fault fault = drawn_.geometry.finish(max_pixels)) return fault;
+  RgbView needed;
+  if (Fault fault = decode_needed(bytes, info, decoder, turned, needed)) return fault;
+  renderer_.render(needed, drawn_.geometry, pixels, row_bytes());
+  return std::nullopt;
 }
 
 void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out) {
   Size size = chain_.output_size();
-  choices_.clear();
+  Choices& choices = drawn_.choices;
+  choices.clear();
   // Flips, changes of colours, and steps that choose nothing: without a fault.
   for (std::size_t i = chain_.geometric_steps(); i < chain_.steps().size(); ++i)
-    choose(chain_.steps()[i], size, random, choices_);
-  const bool changed =
-      std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return choice.applied; });
+    choose(chain_.steps()[i], size, random, choices);
+  const bool changed = std::any_of(choices.begin(), choices.end(), [](const Choice& choice) { return choice.applied; });
   if (changed) {
-    geometry_.start(size);
-    geometry_.apply(choices_);
-    geometry_.finish(std::numeric_limits<std::uint64_t>::max());
-    std::uint8_t* to = finish_.is_plain() ? out : pixels_.data();
-    const std::size_t row = static_cast<std::size_t>(size.width) * 3;
-    renderer_.render({pixels, size, row}, geometry_, to, row);
-    pixels = to;
-  }
-  if (!finish_.is_plain()) {
-    finish_.run(pixels, out);
-    erase(out);
-  } else if (!changed) {
+    drawn_.geometry.start(size);
+    drawn_.geometry.apply(choices);
+    drawn_.geometry.finish(std::numeric_limits<std::uint64_t>::max());
+    make({pixels, size, row_bytes()}, drawn_, out);
+  } else if (finish_.is_plain()) {
     std::memcpy(out, pixels, kept_bytes());
+  } else {
+    finish_.run(pixels, out);
   }
 }
 
-Fault Pipeline::render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
-                       std::optional<ClassAugment> turned, std::uint8_t* out) {
-  const std::size_t row = static_cast<std::size_t>(chain_.output_size().width) * 3;
-  if (!turned) return renderer_.render(bytes, info, decoder, geometry_, out, row);
+Fault Pipeline::decode_needed(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+                              std::optional<ClassAugment> turned, RgbView& needed) {
+  const Box need = drawn_.need();
+  if (!turned) return decoder.decode(bytes, info, need, needed);
   RgbView whole;
   if (Fault fault = decoder.decode(bytes, info, {0, 0, info.size.width, info.size.height}, whole)) return fault;
-  RgbView image = turn(whole, *turned, turned_);
-  const Box need = geometry_.stages().front().need;
-  image.data += static_cast<std::size_t>(need.y) * image.stride + static_cast<std::size_t>(need.x) * 3;
-  image.size = {need.width, need.height};
-  renderer_.render(image, geometry_, out, row);
+  needed = part_of(turn(whole, *turned, turned_), need);
   return std::nullopt;
 }
 

@@ -25,9 +25,6 @@ class Renderer {
   /// `geometry` is finished; `pixels` are those that its first stage needs. Writes its result as interleaved RGB,
   /// exactly size().width * 3 bytes a row, rows `stride` bytes apart.
   void render(RgbView pixels, const Geometry& geometry, std::uint8_t* out, std::size_t stride);
-  /// Decodes those pixels first. `geometry` was started with the size that `info` says. On a fault nothing is written.
-  Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder, const Geometry& geometry,
-               std::uint8_t* out, std::size_t stride);
 
  private:
   void run(const Geometry& geometry, const Stage& stage, RgbView input, std::uint8_t* out, std::size_t stride);
@@ -37,6 +34,15 @@ class Renderer {
   EdgeReader edges_;
   Painter painter_;
   std::vector<std::uint8_t> scratch_[2];  ///< results of stages before the last, in turn
+};
+
+/// What a chain does to one picture: its steps with their choices made, and the passes over pixels that they come to.
+struct Drawn {
+  Choices choices;
+  Geometry geometry;
+
+  /// The part of the picture that is needed for it.
+  [[nodiscard]] Box need() const noexcept { return geometry.stages().front().need; }
 };
 
 /// A feed's samples. One per thread; keeps its scratch, so that the steady state neither allocates nor faults pages.
@@ -55,6 +61,14 @@ class Pipeline {
   /// The same for a picture that is decoded already. Reads nothing outside of `picture`: it needs no slack.
   Fault run(RgbView picture, Draw& random, std::uint64_t max_pixels, std::uint8_t* out);
 
+  // The same step by step, for who needs the picture more than once (views.hpp).
+
+  [[nodiscard]] const DecodeOptions& options() const noexcept { return options_; }
+  /// Chooses what is done to a picture of this size. On a fault `drawn` is undefined.
+  Fault draw(Size size, Draw& random, std::uint64_t max_pixels, Drawn& drawn) const;
+  /// From the pixels of the part that it needs, with kSlack readable bytes behind them, what run() writes at `out`.
+  void make(RgbView needed, const Drawn& drawn, std::uint8_t* out);
+
   // The same in two halves, for a chain without random_step(): what its geometric steps make is kept, and used again.
 
   /// What keep() writes.
@@ -67,17 +81,18 @@ class Pipeline {
   void finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out);
 
  private:
-  Fault choose_for(Size size, Draw& random, std::uint64_t max_pixels);
-  Fault render(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
-               std::optional<ClassAugment> turned, std::uint8_t* out);
+  [[nodiscard]] std::size_t row_bytes() const noexcept {
+    return static_cast<std::size_t>(chain_.output_size().width) * 3;
+  }
+  Fault decode_needed(std::span<const std::uint8_t> bytes, const ImageInfo& info, Decoder& decoder,
+                      std::optional<ClassAugment> turned, RgbView& needed);
   RgbView with_slack(RgbView picture, Box box);
-  void erase(std::uint8_t* out) const;
+  void erase(const Choices& choices, std::uint8_t* out) const;
 
   Chain chain_;
   Finish finish_;
   DecodeOptions options_;
-  Choices choices_;
-  Geometry geometry_;
+  Drawn drawn_;
   Renderer renderer_;
   std::vector<std::uint8_t> turned_;  ///< the whole image, turned; of a picture that was given, what is needed of it
   std::vector<std::uint8_t> pixels_;  ///< the last stage's result where the slot holds other than uint8 NHWC

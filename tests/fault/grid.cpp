@@ -119,6 +119,10 @@ void GridScene::SetUp() {
     train +=
         "\ncache = \"decoded\"\ntransform = [ { name = \"Resize\", size = [24, 24] }, "
         "{ name = \"RandomHorizontalFlip\" } ]";
+  if (GetParam().way == Way::kViews)
+    train +=
+        "\nviews = { global = { count = 2, transform = [ { name = \"RandomResizedCrop\", size = 24 } ] }, "
+        "local = { count = 3, transform = [ { name = \"RandomResizedCrop\", size = 8 } ] } }";
   config_ = configure(train, "failures = \"failures.jsonl\"");
 }
 

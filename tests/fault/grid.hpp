@@ -24,6 +24,7 @@ enum class Way : std::uint8_t {
   kStart,      ///< the same; whoever passes has not begun to work
   kBadFile,    ///< a picture cannot be decoded
   kStore,      ///< decoded pictures are kept
+  kViews,      ///< each picture has several views
   kReadAhead,  ///< storage is slow
   kTakeOver,   ///< a rank comes back after its predecessor died with a batch in hand
   kCancel,     ///< a rank comes back and does not want what its predecessor offered
@@ -52,6 +53,7 @@ inline constexpr Cell kProducerCells[] = {
     {"producer", "read, instead of a piece",      "ka",   3},
     {"producer", "read ahead, before it is done", "kh",   2, Way::kReadAhead},
     {"producer", "decode, before the picture",    "ksah", 3},
+    {"producer", "decode, between two views",     "ksah", 3, Way::kViews},
     {"producer", "decode, after the picture",     "ka",   3},
     {"producer", "store, with an entry claimed",  "ksah", 3, Way::kStore},
     {"producer", "store, before an entry is published", "ksah", 3, Way::kStore},

@@ -120,6 +120,30 @@ TEST_F(Dump, ShufflesEachEpochAnewAndRanksShareTheOrder) {
   EXPECT_GT(orders.size(), 6U) << "of 120 possible ones, 12 draws are hardly ever the same";
 }
 
+TEST_F(Dump, AddsTheRandomChoicesOfEachView) {
+  const DatasetFiles files;
+  test::JpegShape shape;
+  shape.width = 64;
+  shape.height = 48;
+  const auto bytes = test::write_jpeg(shape);
+  files.text("data/1.jpg", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const char* kCrop = "transform = [ { name = \"RandomResizedCrop\", size = 8 } ]";
+  const auto plan = [&](const std::string& lines) {
+    files.text("feed.toml", "[feed.train]\ndata = \"data\"\nbatch_size = 1\n" + lines);
+    const std::vector<json> all = lines_of(
+        run_command({"dump", "-c", (files.root() / "feed.toml").native(), "--json", "--plan", "--epoch", "3"}));
+    return all.at(0)["plan"];
+  };
+  const json views = plan(std::string("views = { b = { count = 2, ") + kCrop + " }, a = { " + kCrop + " } }\n");
+  ASSERT_EQ(views.size(), 3U);
+  EXPECT_EQ(views[0]["view"], "b") << "in the file's order";
+  EXPECT_EQ(views[1]["view"], "b");
+  EXPECT_EQ(views[2]["view"], "a");
+  EXPECT_EQ(views[0]["drawn"], plan(kCrop)) << "the first draws what one alone does";
+  EXPECT_NE(views[0]["drawn"], views[1]["drawn"]);
+  EXPECT_NE(views[1]["drawn"], views[2]["drawn"]);
+}
+
 TEST_F(Dump, AddsRandomChoices) {
   const DatasetFiles files;
   test::JpegShape shape;

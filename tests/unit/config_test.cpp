@@ -272,6 +272,49 @@ TEST_F(ConfigFile, IsRefusedWhereALetterBeyondAsciiStandsBare) {
     EXPECT_THAT(error_of(text), HasSubstr("not valid TOML")) << text;
 }
 
+TEST_F(ConfigFile, NamesTheViewsOfEachPictureInItsOwnOrder) {
+  const FeedSpec feed = load(
+                            "[feed.train]\ndata = \"d\"\n"
+                            "views.wide = { count = 2, transform = [ { name = \"Resize\", size = [8, 8] } ] }\n"
+                            "views.small = { transform = [ { name = \"Resize\", size = [4, 4] } ] }\n")
+                            .feeds.at(0);
+  ASSERT_EQ(feed.views.size(), 2U);
+  EXPECT_EQ(feed.views[0].name, "wide");
+  EXPECT_EQ(feed.views[0].count, 2U);
+  EXPECT_EQ(feed.views[0].transform, nlohmann::json::parse(R"([{"name": "Resize", "size": [8, 8]}])"));
+  EXPECT_EQ(feed.views[1].name, "small");
+  EXPECT_EQ(feed.views[1].count, std::nullopt);
+  const FeedSpec back = feed_spec_from_json(nlohmann::json::parse(to_json(feed).dump()));
+  EXPECT_EQ(to_json(back), to_json(feed));
+  ASSERT_EQ(back.views.size(), 2U);
+  EXPECT_EQ(back.views[0].count, 2U);
+  EXPECT_EQ(back.views[1].count, std::nullopt);
+  const FeedSpec plain =
+      load("[feed.train]\ndata = \"d\"\ntransform = [ { name = \"CenterCrop\", size = 8 } ]\n").feeds[0];
+  ASSERT_EQ(views_of(plain).size(), 1U);
+  EXPECT_EQ(views_of(plain)[0].name, "images");
+  EXPECT_EQ(views_of(plain)[0].transform, plain.transform);
+}
+
+TEST_F(ConfigFile, SaysWhatIsWrongWithViews) {
+  const auto wrong = [this](const std::string& lines) { return error_of("[feed.train]\ndata = \"d\"\n" + lines); };
+  EXPECT_THAT(wrong("views = 2"),
+              HasSubstr("feed.toml:3: [feed.train] views is the number 2, expected a table of views"));
+  EXPECT_THAT(wrong("views = {}"), HasSubstr("expected a table of views"));
+  EXPECT_THAT(wrong("views = { a = [] }"), HasSubstr("expected a table of views"));
+  EXPECT_THAT(wrong("views = { a = { count = 2 } }"), HasSubstr("[feed.train.views.a] has no transform"));
+  EXPECT_THAT(wrong("views.a = { count = 0, transform = [] }"), HasSubstr("a whole number from 1 to 64"));
+  EXPECT_THAT(wrong("views.a = { cuont = 2, transform = [] }"), HasSubstr("did you mean \"count\"?"));
+  EXPECT_THAT(wrong("views.labels = { transform = [] }"),
+              HasSubstr("a view cannot be called \"labels\": every batch has a tensor of that name already"));
+  EXPECT_THAT(wrong("views.abcdefghijklmnopqrstuvwx = { transform = [] }"), HasSubstr("1 to 23 bytes"));
+  EXPECT_THAT(wrong("transform = []\nviews.a = { transform = [] }"),
+              HasSubstr("feed.toml:3: [feed.train] has views, which say their transforms: leave out transform"));
+  std::string many;
+  for (int i = 0; i < 13; ++i) many += "views.v" + std::to_string(i) + " = { transform = [] }\n";
+  EXPECT_THAT(wrong(many), HasSubstr("at most 12 views"));
+}
+
 TEST(ConfigForFolder, IsTheUsualTraining) {
   const Config config = config_for_folder("photos/../photos", 96);
   ASSERT_EQ(config.feeds.size(), 1U);

@@ -49,7 +49,7 @@ def whole_number(name: str, value: object, least: int) -> int | None:
     return number
 
 
-def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, cache: object,
+def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, views: object, cache: object,
              accept_damaged: object, exif_orientation: object, background: object, on_error: object, slots: object, num_workers: object, prefetch_factor: object,
              persistent_workers: object) -> dict:
     """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
@@ -86,7 +86,19 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
         from .transforms import describe
 
         table["transform"] = describe(transform)
+    if views is not None:
+        if transform is not None:
+            raise UsageError("views say their transforms: leave out transform")
+        table["views"] = _views(views)
     return {key: value for key, value in table.items() if value is not None}
+
+
+def _views(views: object) -> dict:
+    from .transforms import describe
+
+    if not isinstance(views, dict) or not all(isinstance(view, dict) and "transform" in view for view in views.values()):
+        raise UsageError(f"views={views!r} is no dict of views such as {{\"global\": {{\"count\": 2, \"transform\": […]}}}}")
+    return {str(name): {**view, "transform": describe(view["transform"])} for name, view in views.items()}
 
 
 def _colour(background: object) -> list[int]:

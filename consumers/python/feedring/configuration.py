@@ -38,7 +38,8 @@ class Source:
             self._read(given)
         else:
             self.said["data"] = path
-            table = {"data": path, "transform": folder_transform, "remainder": "pad", **given}
+            table = {"data": path, "transform": folder_transform, "remainder": "pad"}
+            _update(table, given)
             self._document = {"feed": {feed: table}}
             self._changed = True
 
@@ -71,7 +72,7 @@ class Source:
                     _make_absolute(each.get("episodes"), key, self.path)
         _make_absolute(self._document.get("pool"), "failures", self.path)
         written = table.get("episodes")
-        table.update(given)
+        _update(table, given)
         # A file says all there is to say of its episodes.
         if isinstance(written, dict) and "episodes" in given and "file" not in given["episodes"]:
             table["episodes"] = {**written, **given["episodes"]}
@@ -147,6 +148,8 @@ def contradictions(said: dict, running: dict) -> list[str]:
             same = os.path.realpath(value) == os.path.realpath(here)
         elif key == "transform":
             same = [_plain(step) for step in value] == [_plain(step) for step in here]
+        elif key == "views":
+            same = _plain([{"name": name, **view} for name, view in value.items()]) == here
         elif key == "episodes":
             found += [f"episodes.{phrase}" for phrase in contradictions(_spelled_out(value), here)]
             continue
@@ -155,6 +158,14 @@ def contradictions(said: dict, running: dict) -> list[str]:
         if not same:
             found.append(f"{key} is {'none' if here is None else _value(here)} there and {_value(value)} here")
     return found
+
+
+def _update(table: dict, given: dict) -> None:
+    """Keys of a feed's table, of which views and transform take each other's place."""
+    for key, other in (("views", "transform"), ("transform", "views")):
+        if key in given:
+            table.pop(other, None)
+    table.update(given)
 
 
 def _spelled_out(episodes: dict) -> dict:
@@ -168,8 +179,8 @@ def _spelled_out(episodes: dict) -> dict:
     return plain
 
 
-def _plain(step: dict) -> dict:
-    return json.loads(json.dumps(step))
+def _plain(value: object) -> object:
+    return json.loads(json.dumps(value))
 
 
 def _load(path: str) -> dict:

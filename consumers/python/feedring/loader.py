@@ -16,7 +16,7 @@ from .facades import BatchSampler, Samples
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
 
 
-OF_FILES = ("cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
+OF_FILES = ("views", "cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
 
 
 class Loader:
@@ -45,6 +45,9 @@ class Loader:
         seed: of order and augmentation, from 0 to 2^63 - 1. Default: the configuration's, or 0.
         transform: a list of dicts such as {"name": "Resize", "size": 256}, or torchvision transforms (v1 or v2), which
             are read, not run. Default: the configuration's, or RandomResizedCrop(224), RandomHorizontalFlip.
+        views: several pictures of each sample, which is decoded once, in the place of transform: {"global": {"count": 2,
+            "transform": …}, "local": {"count": 6, "transform": …}}. Each is an array of its name, (B, count, 3, H, W), or
+            (B, 3, H, W) where count is left out.
         device: where torch tensors shall be. None or "cpu": in shared memory. "cuda" or "cuda:N": each batch is copied
             there while the step before runs, and is for torch's current stream. Elsewhere torch copies.
         num_workers: producer processes per rank, summed over the ranks of this node, at most the granted cores, which
@@ -63,7 +66,7 @@ class Loader:
             configuration's, or False, False and None.
         on_error: what a failed sample becomes, "raise", "replace" or "zero" (docs/configuration.md).
         as_tuple: tuples instead of dicts.
-        columns: names of the arrays, in this order. Default: all; of tuples, images and labels.
+        columns: names of the arrays, in this order. Default: all; of tuples, images (or the views) and labels.
         on_full: "copy" returns a copy, and warns once, when the program holds all other slots; "error" raises HeldError
             when it holds all.
         backend: "torch" or "numpy". Default: torch where it is installed.
@@ -83,7 +86,7 @@ class Loader:
 
     def __init__(self, source: str | os.PathLike | None = None, feed: str = "train", *,
                  batch_size: int | None = None, shuffle: bool | None = None, drop_last: bool | None = None,
-                 seed: int | None = None, transform: object = None, device: object = None,
+                 seed: int | None = None, transform: object = None, views: dict | None = None, device: object = None,
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
                  cache: str | None = None, accept_damaged: bool | None = None, exif_orientation: bool | None = None,
@@ -102,7 +105,8 @@ class Loader:
                 raise UsageError(f"{name}={value!r} is no number of seconds")
         if isinstance(columns, str):
             raise UsageError(f"columns={columns!r} is one name: give a list of names")
-        given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform, cache=cache,
+        given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform,
+                         views=views, cache=cache,
                          accept_damaged=accept_damaged, exif_orientation=exif_orientation, background=background,
                          on_error=on_error, slots=slots, num_workers=num_workers, prefetch_factor=prefetch_factor,
                          persistent_workers=persistent_workers)
@@ -218,7 +222,9 @@ class Loader:
     def _arrays(self, batch: _core.Batch):
         names = self._columns
         if self._as_tuple:
-            return tuple(self._convert(batch, names or ["images", "labels"], max(batch.valid_rows, 1)))
+            if names is None:
+                names = self._columns = batch.names[:batch.names.index("labels") + 1]
+            return tuple(self._convert(batch, names, max(batch.valid_rows, 1)))
         names = names or batch.names
         return dict(zip(names, self._convert(batch, names, batch.rows)))
 

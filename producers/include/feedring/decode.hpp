@@ -34,15 +34,17 @@ struct PictureDraw {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
   std::uint64_t ordinal = 0;
+  std::uint32_t view = 0;  ///< where its view has a count: which of them
 };
 
 /// How files become pictures. Immutable; copies are cheap and may be used by many threads.
 class PictureSpec {
  public:
-  /// As a feed of a configuration (docs/configuration.md) makes them; its first feed where no name is given. Its data
-  /// need not be there. Throws Error(kUsage) for a mistake in the file, and for a feed that is not there or makes its
-  /// samples of no files.
-  [[nodiscard]] static PictureSpec of_feed(const std::filesystem::path& configuration, const std::string& feed = "");
+  /// As a feed of a configuration (docs/configuration.md) makes them; its first feed where no name is given, and of its
+  /// views the one of this name, else the first. Its data need not be there. Throws Error(kUsage) for a mistake in the
+  /// file, and for a feed or view that is not there or makes its samples of no files.
+  [[nodiscard]] static PictureSpec of_feed(const std::filesystem::path& configuration, const std::string& feed = "",
+                                           const std::string& view = "");
 
   struct Parts;
 
@@ -55,7 +57,7 @@ class PictureSpec {
 
 /// The picture in the bytes of a file (JPEG, PNG, WebP, GIF, BMP, TIFF, PNM): byte for byte what a pool writes into a
 /// slot for the same spec and draw. Any thread; each keeps its buffers from call to call. Throws Error(kData) with the
-/// reason where the bytes are no picture, damaged, or more than max_pixels.
+/// reason where the bytes are no picture, damaged, or more than max_pixels; Error(kUsage) for a view beyond the count.
 [[nodiscard]] Picture decode(std::span<const std::byte> file, const PictureSpec& how, const PictureDraw& draw = {});
 
 }  // namespace feedring

@@ -102,13 +102,17 @@ class Trainer {
     const auto batch = feed_.next();
     if (!batch) return false;
     ++taken_;
-    const feedring::TensorView images = batch->images();
-    const std::size_t row_bytes = images.bytes / batch->rows();
-    const std::vector<char> pixels_here = on_the_cpu(images);
-    nlohmann::json pixels = nlohmann::json::array();
-    for (std::uint32_t row = 0; row < batch->rows(); ++row) {
-      pixels.push_back(std::hash<std::string_view>()({pixels_here.data() + row * row_bytes, row_bytes}));
+    std::vector<std::string> contents(batch->rows());
+    for (const std::string_view name : batch->names()) {
+      if (name == "labels") break;  // what is in the files lies before them
+      const feedring::TensorView view = batch->tensor(name);
+      const std::size_t row_bytes = view.bytes / batch->rows();
+      const std::vector<char> here = on_the_cpu(view);
+      for (std::uint32_t row = 0; row < batch->rows(); ++row)
+        contents[row].append(here.data() + row * row_bytes, row_bytes);
     }
+    nlohmann::json pixels = nlohmann::json::array();
+    for (const std::string& content : contents) pixels.push_back(std::hash<std::string>()(content));
     // One write for the batch and the state after it: whoever dies has said both or neither.
     say({{"event", "batch"},
          {"rank", feed_.rank()},
