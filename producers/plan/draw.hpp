@@ -19,6 +19,7 @@ enum class Stream : std::uint64_t {
   kLabels = 6,      ///< the labels that an episode gives its classes
   kSizes = 7,       ///< how many classes and samples an episode has, where that is left to chance
   kTasks = 8,       ///< functions that regression tasks are samples of, and those samples
+  kNoise = 9,       ///< values that RandomErasing writes; its seed is a word of kAugment, epoch and ordinal are 0
 };
 
 /// A sequence of random numbers that belongs to one ordinal of one epoch under one seed. A value type: 100 bytes, no

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,12 +40,13 @@ struct Choice {
   Colour fill{};
   Size size{};  ///< kResize, kRotate, kAffine: of the result
   Filter filter = Filter::kBilinear;
-  Operation operation{};           ///< kOperation
-  Warp warp{};                     ///< kRotate, kAffine
-  AffineMap affine{};              ///< what the warp was made from; of a rotation its angle, counterclockwise
-  std::string_view augment{};      ///< the operation that RandAugment and its like chose, in torchvision's words
-  double magnitude = 0.0;          ///< of it
-  std::array<double, 3> values{};  ///< kErase: what the part `box` of the finished image becomes
+  Operation operation{};                 ///< kOperation
+  Warp warp{};                           ///< kRotate, kAffine
+  AffineMap affine{};                    ///< what the warp was made from; of a rotation its angle, counterclockwise
+  std::string_view augment{};            ///< the operation that RandAugment and its like chose, in torchvision's words
+  double magnitude = 0.0;                ///< of it
+  std::array<double, 3> values{};        ///< kErase: what the part `box` of the finished image becomes
+  std::optional<std::uint64_t> noise{};  ///< kErase: in their place, normal numbers of the stream kNoise of this seed
 };
 
 /// In the chain's order. Reused from image to image.
@@ -54,9 +56,9 @@ using Choices = std::vector<Choice>;
 /// Draws as torchvision does: RandomResizedCrop area and ratio up to ten times, then the top and the left edge;
 /// RandomCrop the top edge, then the left, where there is a choice; what has a probability one number; ColorJitter the
 /// order of what it changes, then how much, brightness first; RandomErasing area and ratio up to ten times, then the
-/// top and the left edge; RandomAffine angle, shift across and down, scale, shear across and down; RandAugment and its
-/// like an operation, its magnitude where that is left to chance, then its sign. A fault where the image does not fit
-/// the step.
+/// top and the left edge, then the seed of its values where they are random; RandomAffine angle, shift across and down,
+/// scale, shear across and down; RandAugment and its like an operation, its magnitude where that is left to chance,
+/// then its sign. A fault where the image does not fit the step.
 Fault choose(const Step& step, Size& size, Draw& random, Choices& choices);
 
 /// The size that Resize gives an image; width or height may be 0 (max_size on a very long image). int64: the longer

@@ -84,6 +84,7 @@ Fault choose_for(const RandomErasing& step, Size& size, Draw& random, Choices& c
     const std::optional<Box> box = part_to_erase(step, size, random);
     choice.applied = box.has_value();
     choice.box = box.value_or(Box{});
+    if (box && step.noise) choice.noise = random.bits();
   }
   if (!step.after_values) {
     choice.kind = Choice::Kind::kOperation;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "producers/plan/normal.hpp"
 #include "producers/transform/finish_kernels.hpp"
 #include "producers/transform/half.hpp"
 
@@ -140,22 +141,35 @@ void Finish::look_up(const std::uint8_t* rgb, std::size_t done, std::size_t pixe
   }
 }
 
-void Finish::erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept {
+template <class Next>
+void Finish::write_part(Box box, std::uint8_t* out, Next next) const noexcept {
   const std::size_t element = bytes_of(dtype_);
   const std::size_t step = layout_ == Layout::kNhwc ? 3 * element : element;
   for (std::size_t c = 0; c < 3; ++c) {
-    const auto value = static_cast<float>(values[c]);
-    const std::uint16_t half = dtype_ == Dtype::kBfloat16 ? bfloat16_of(value) : float16_of(value);
     std::uint8_t* channel = out + c * (layout_ == Layout::kNhwc ? element : pixels_ * element);
     for (std::int32_t y = box.y; y < box.y + box.height; ++y) {
       std::uint8_t* at = channel + (static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) +
                                     static_cast<std::size_t>(box.x)) *
                                        step;
       for (std::int32_t x = 0; x < box.width; ++x, at += step) {
-        std::memcpy(at, element == 4 ? static_cast<const void*>(&value) : &half, element);
+        const auto value = static_cast<float>(next(c));
+        if (element == sizeof value) {
+          std::memcpy(at, &value, sizeof value);
+        } else {
+          const std::uint16_t half = dtype_ == Dtype::kBfloat16 ? bfloat16_of(value) : float16_of(value);
+          std::memcpy(at, &half, sizeof half);
+        }
       }
     }
   }
+}
+
+void Finish::erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept {
+  write_part(box, out, [&](std::size_t channel) { return values[channel]; });
+}
+
+void Finish::erase(Box box, Draw random, std::uint8_t* out) const noexcept {
+  write_part(box, out, [&](std::size_t) { return standard_normal(random); });
 }
 
 float Finish::value(int channel, std::uint8_t value) const noexcept {

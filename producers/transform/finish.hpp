@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "producers/plan/draw.hpp"
 #include "producers/transform/finish_kernels.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/finish_table.hpp"
@@ -42,6 +43,9 @@ class Finish {
   /// Writes `values`, one a channel, into the part `box` of the image at `out`, each rounded to the slot's type.
   void erase(Box box, const std::array<double, 3>& values, std::uint8_t* out) const noexcept;
 
+  /// Standard normal numbers of `random` in their place: for each channel, row by row, each rounded to the slot's type.
+  void erase(Box box, Draw random, std::uint8_t* out) const noexcept;
+
   /// run() computes here instead of looking up.
   [[nodiscard]] bool computes() const noexcept { return formula_.has_value(); }
   /// What pixel value `value` of `channel` (0 red, 1 green, 2 blue) becomes, as a float, which holds every value of
@@ -51,6 +55,9 @@ class Finish {
   [[nodiscard]] FinishTable table() const noexcept;
 
  private:
+  /// Writes next(channel) into each value of the part `box`, for each channel, row by row.
+  template <class Next>
+  void write_part(Box box, std::uint8_t* out, Next next) const noexcept;
   /// Writes the pixels from number `done` on by look-up.
   void look_up(const std::uint8_t* rgb, std::size_t done, std::size_t pixels, std::uint8_t* out) const noexcept;
   /// The chain's floating point steps as one formula, if they are one and its kernel gives every result of the tables.

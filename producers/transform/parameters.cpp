@@ -64,6 +64,10 @@ std::string Parameters::word(std::string_view key) const {
   return at(key).get<std::string>();
 }
 
+bool Parameters::says(std::string_view key, std::string_view word) const {
+  return has(key) && at(key).is_string() && at(key).get_ref<const std::string&>() == word;
+}
+
 std::vector<double> Parameters::numbers(std::string_view key) const {
   const nlohmann::json& value = at(key);
   const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});

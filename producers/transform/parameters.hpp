@@ -31,6 +31,8 @@ class Parameters {
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
   [[nodiscard]] double number(std::string_view key, double fallback) const;
   [[nodiscard]] std::string word(std::string_view key) const;
+  /// Whether it is this word. A value of another kind is not.
+  [[nodiscard]] bool says(std::string_view key, std::string_view word) const;
   /// A number or a list of numbers; all finite.
   [[nodiscard]] std::vector<double> numbers(std::string_view key) const;
   /// A whole number or a list of them, each in [low, high].

@@ -130,6 +130,9 @@ class Walk {
   void visit(const RandomVerticalFlip& /*step*/, const Parameters& at) { before_erasing(at); }
   void visit(const RandomErasing& step, const Parameters& at) {
     erased_ = values_;
+    if (!values_ && step.noise) {
+      at.fail("normally distributed values have a meaning behind ToDtype and Normalize alone: put it there");
+    }
     for (const double value : step.value) {
       if (!values_ && (value != std::floor(value) || value < 0 || value > 255)) {
         at.fail("before ToDtype \"value\" is of 8 bit pixels: whole numbers from 0 to 255");

@@ -123,17 +123,22 @@ Parsed parse_random_erasing(const Parameters& from) {
   step.p = from.probability(step.p);
   step.scale = span_of(from, "scale", step.scale, 0.0, 1.0);
   step.ratio = span_of(from, "ratio", step.ratio, 1e-6, 1e6);
-  if (from.has("value")) {
+  if (from.says("value", "random")) {
+    step.noise = true;
+  } else if (from.has("value")) {
     const std::vector<double> values = from.numbers("value");
-    if (values.size() != 1 && values.size() != 3) from.fail("\"value\" must be a number or [red, green, blue]");
+    if (values.size() != 1 && values.size() != 3)
+      from.fail("\"value\" must be a number, [red, green, blue] or \"random\"");
     for (std::size_t c = 0; c < 3; ++c) step.value[c] = values[values.size() == 1 ? 0 : c];
   }
   (void)from.flag("inplace", false);  // the same pixels either way
+  json value = {step.value[0], step.value[1], step.value[2]};
+  if (step.noise) value = "random";
   return {step,
           {{"p", step.p},
            {"scale", {step.scale[0], step.scale[1]}},
            {"ratio", {step.ratio[0], step.ratio[1]}},
-           {"value", {step.value[0], step.value[1], step.value[2]}}}};
+           {"value", std::move(value)}}};
 }
 
 }  // namespace feedring

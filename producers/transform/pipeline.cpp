@@ -131,7 +131,12 @@ RgbView Pipeline::with_slack(RgbView picture, Box box) {
 // What writes finished values.
 void Pipeline::erase(const Choices& choices, std::uint8_t* out) const {
   for (const Choice& choice : choices) {
-    if (choice.kind == Choice::Kind::kErase && choice.applied) finish_.erase(choice.box, choice.values, out);
+    if (choice.kind != Choice::Kind::kErase || !choice.applied) continue;
+    if (choice.noise) {
+      finish_.erase(choice.box, Draw(*choice.noise, 0, 0, Stream::kNoise), out);
+    } else {
+      finish_.erase(choice.box, choice.values, out);
+    }
   }
 }
 

@@ -99,6 +99,7 @@ struct RandomErasing {
   std::array<double, 2> scale{0.02, 0.33};
   std::array<double, 2> ratio{0.3, 3.3};
   std::array<double, 3> value{};
+  bool noise = false;         ///< value = "random": a standard normal number for each value, in the place of `value`
   bool after_values = false;  ///< it stands behind ToDtype: what it writes are finished values
 };
 

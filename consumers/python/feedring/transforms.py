@@ -144,9 +144,11 @@ class _Walk:
                            "sigma": [float(value) for value in each.sigma]})
 
     def _RandomErasing(self, each: object) -> None:
-        if each.value is None or each.value == "random":
-            self.refuse(each, "writes random values; producers write a number, or three")
-        value = each.value if isinstance(each.value, (int, float)) else [float(part) for part in each.value]
+        value = each.value
+        if value is None or value == "random":
+            value = "random"
+        elif not isinstance(value, (int, float)):
+            value = [float(part) for part in value]
         self.steps.append({"name": "RandomErasing", "p": float(each.p), "scale": [float(part) for part in each.scale],
                            "ratio": [float(part) for part in each.ratio], "value": value})
 
