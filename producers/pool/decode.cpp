@@ -17,7 +17,7 @@ namespace feedring {
 
 struct PictureSpec::Parts {
   std::string feed;
-  Chain chain;
+  std::optional<Chain> chain;  // none: whole pictures
   Dtype dtype;
   Layout layout;
   DecodeOptions options;
@@ -30,11 +30,12 @@ namespace {
 
 // What a thread needs for the spec that it used last.
 struct Scratch {
-  explicit Scratch(std::shared_ptr<const PictureSpec::Parts> used)
-      : parts(std::move(used)), pipeline(parts->chain, parts->dtype, parts->layout, parts->options) {}
+  explicit Scratch(std::shared_ptr<const PictureSpec::Parts> used) : parts(std::move(used)) {
+    if (parts->chain) pipeline.emplace(*parts->chain, parts->dtype, parts->layout, parts->options);
+  }
 
   std::shared_ptr<const PictureSpec::Parts> parts;  // shared, so that its address is nobody else's meanwhile
-  Pipeline pipeline;
+  std::optional<Pipeline> pipeline;
   Decoder decoder;
   std::vector<std::uint8_t> file;
 };
@@ -43,6 +44,34 @@ Scratch& scratch_for(const std::shared_ptr<const PictureSpec::Parts>& parts) {
   thread_local std::optional<Scratch> kept;
   if (!kept || kept->parts != parts) kept.emplace(parts);
   return *kept;
+}
+
+// All of the picture, as the file has it.
+Fault decode_whole(std::span<const std::uint8_t> file, Scratch& scratch, Picture& picture) {
+  ImageInfo info;
+  if (Fault fault = scratch.decoder.probe(file, scratch.parts->max_pixels, info, scratch.parts->options)) return fault;
+  RgbView pixels;
+  if (Fault fault = scratch.decoder.decode(file, info, {0, 0, info.size.width, info.size.height}, pixels)) return fault;
+  picture.shape = {static_cast<std::uint64_t>(info.size.height), static_cast<std::uint64_t>(info.size.width), 3};
+  const std::size_t row = picture.shape[1] * 3;
+  picture.bytes.resize(row * picture.shape[0]);
+  for (std::size_t y = 0; y < picture.shape[0]; ++y)
+    std::memcpy(picture.bytes.data() + y * row, pixels.data + y * pixels.stride, row);
+  return std::nullopt;
+}
+
+Fault decode_for(std::span<const std::uint8_t> file, Scratch& scratch, Draw random, Picture& picture) {
+  const PictureSpec::Parts& parts = *scratch.parts;
+  if (!parts.chain) return decode_whole(file, scratch, picture);
+  const auto height = static_cast<std::uint64_t>(parts.chain->output_size().height);
+  const auto width = static_cast<std::uint64_t>(parts.chain->output_size().width);
+  picture.dtype = parts.dtype;
+  picture.shape = {height, width, 3};
+  picture.planar = parts.layout == Layout::kNchw;
+  if (picture.planar) picture.shape = {3, height, width};
+  picture.bytes.resize(scratch.pipeline->bytes_per_image());
+  return scratch.pipeline->run(file, scratch.decoder, random, parts.max_pixels,
+                               reinterpret_cast<std::uint8_t*>(picture.bytes.data()));
 }
 
 }  // namespace
@@ -59,8 +88,9 @@ PictureSpec PictureSpec::of_feed(const std::filesystem::path& configuration, con
   for (const ViewSpec& each : views_of(spec)) {
     const std::uint32_t count = each.count.value_or(1);
     if (view.empty() || view == each.name) {
-      Chain chain = Chain::parse(each.transform);
-      const Dtype dtype = chain.slot_dtype(spec.dtype);
+      std::optional<Chain> chain;
+      if (!each.transform.empty()) chain = Chain::parse(each.transform);
+      const Dtype dtype = chain ? chain->slot_dtype(spec.dtype) : Dtype::kUint8;
       return PictureSpec(std::make_shared<const Parts>(
           Parts{spec.name, std::move(chain), dtype, spec.layout, decode_options(spec), spec.max_pixels, first, count}));
     }
@@ -82,17 +112,10 @@ Picture decode(std::span<const std::byte> file, const PictureSpec& how, const Pi
   std::copy_n(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), scratch.file.begin());
   std::memset(scratch.file.data() + file.size(), 0, kSlack);
 
-  const Size size = parts.chain.output_size();
-  const auto height = static_cast<std::uint64_t>(size.height);
-  const auto width = static_cast<std::uint64_t>(size.width);
   Picture picture;
-  picture.dtype = parts.dtype;
-  picture.shape = {height, width, 3};
-  if (parts.layout == Layout::kNchw) picture.shape = {3, height, width};
-  picture.bytes.resize(scratch.pipeline.bytes_per_image());
-  Draw random(draw.seed, draw.epoch, draw.ordinal, Stream::kAugment, parts.first_view + draw.view);
-  const Fault fault = scratch.pipeline.run({scratch.file.data(), file.size()}, scratch.decoder, random,
-                                           parts.max_pixels, reinterpret_cast<std::uint8_t*>(picture.bytes.data()));
+  const Fault fault =
+      decode_for({scratch.file.data(), file.size()}, scratch,
+                 {draw.seed, draw.epoch, draw.ordinal, Stream::kAugment, parts.first_view + draw.view}, picture);
   if (fault) throw Error(ErrorKind::kData, fmt::format("the picture for feed '{}': {}", parts.feed, *fault));
   return picture;
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "producers/python/pictures.hpp"
+
 namespace nb = nanobind;
 
 namespace feedring::python {
@@ -105,7 +107,10 @@ int run(std::vector<std::string> arguments, const nb::object& make) {
 }  // namespace
 
 NB_MODULE(_producer, module) {
-  module.doc() = "The life of a producer whose samples Python makes. Programs use feedring.DatasetLoader.";
+  module.doc() =
+      "The life of a producer whose samples Python makes, and pictures without a pool. Programs use "
+      "feedring.DatasetLoader and feedring.decode.";
+  bind_pictures(module);
   nb::class_<PicturePlace>(module, "PicturePlace", "Where a picture goes through its tensor's transform into the slot.")
       .def("put", &PicturePlace::put, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
            "`pixels`: height * width * 3 contiguous bytes, interleaved RGB; read before this returns. Raises "

@@ -14,6 +14,7 @@ Needs neither torch nor NumPy to be imported; batches are torch tensors where to
 from ._command import command, main
 from ._core import __version__
 from .datasets import DatasetLoader
+from .decoding import decode
 from .episodes import EpisodeLoader
 from .errors import (DataError, DeadlineError, Error, ForkedError, HeldError, InternalError, NotEnoughMemoryError,
                      PoolGoneError, RefusedError, UsageError)
@@ -24,5 +25,5 @@ from .tasks import TaskLoader, sinusoid
 
 __all__ = ["DataError", "DatasetLoader", "DeadlineError", "EpisodeLoader", "Error", "Evaluation", "ForkedError",
            "HeldError", "InternalError", "Loader", "NotEnoughMemoryError", "PoolGoneError", "RefusedError",
-           "Summary", "TaskLoader", "UsageError", "__version__", "cifar_fs", "command", "evaluate", "main",
+           "Summary", "TaskLoader", "UsageError", "__version__", "cifar_fs", "command", "decode", "evaluate", "main",
            "miniimagenet", "omniglot", "paired_difference", "sinusoid", "tieredimagenet"]

@@ -55,11 +55,8 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
     """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
     table = {"batch_size": whole_number("batch_size", batch_size, 1), "seed": whole_number("seed", seed, 0),
              "slots": whole_number("slots", slots, 1)}
-    flags = {"shuffle": shuffle, "accept_damaged": accept_damaged, "exif_orientation": exif_orientation}
-    for name, value in (*flags.items(), ("drop_last", drop_last), ("persistent_workers", persistent_workers)):
-        if value is not None and not isinstance(value, bool):
-            raise UsageError(f"{name}={value!r} is neither True nor False")
-    table.update(flags)
+    _demand_flags(shuffle=shuffle, drop_last=drop_last, persistent_workers=persistent_workers)
+    table["shuffle"] = shuffle
     if drop_last is not None:
         table["remainder"] = "drop" if drop_last else "pad"
     if persistent_workers is not None:
@@ -68,8 +65,6 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
     if cache not in (None, "none", "decoded"):
         raise UsageError(f"cache={cache!r} is neither 'none' nor 'decoded'")
     table["cache"] = cache
-    if background is not None:
-        table["background"] = _colour(background)
     if on_error is not None:
         if on_error not in ("raise", "replace", "zero"):
             raise UsageError(f"on_error={on_error!r} is none of 'raise', 'replace' and 'zero'")
@@ -82,15 +77,32 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
             raise UsageError("prefetch_factor and slots say the same: leave one out")
         # As torch counts: batches a worker has ahead; and one that the program holds.
         table["slots"] = whole_number("prefetch_factor", prefetch_factor, 1) * (num_workers or 1) + 1
-    if transform is not None:
-        from .transforms import describe
-
-        table["transform"] = describe(transform)
+    table.update(table_of_pictures(transform=transform, accept_damaged=accept_damaged,
+                                   exif_orientation=exif_orientation, background=background))
     if views is not None:
         if transform is not None:
             raise UsageError("views say their transforms: leave out transform")
         table["views"] = _views(views)
     return {key: value for key, value in table.items() if value is not None}
+
+
+def table_of_pictures(*, transform: object, accept_damaged: object, exif_orientation: object, background: object) -> dict:
+    """The same of how single pictures are made."""
+    _demand_flags(accept_damaged=accept_damaged, exif_orientation=exif_orientation)
+    table = {"accept_damaged": accept_damaged, "exif_orientation": exif_orientation}
+    if background is not None:
+        table["background"] = _colour(background)
+    if transform is not None:
+        from .transforms import describe
+
+        table["transform"] = describe(transform)
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def _demand_flags(**flags: object) -> None:
+    for name, value in flags.items():
+        if value is not None and not isinstance(value, bool):
+            raise UsageError(f"{name}={value!r} is neither True nor False")
 
 
 def _views(views: object) -> dict:

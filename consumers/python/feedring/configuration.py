@@ -47,7 +47,7 @@ class Source:
     def without_data(cls, feed: str, table: dict, producer: list[str] | None = None,
                      attachment: bytes | None = None) -> Source:
         """A feed whose samples are made: by the program `producer`, or by feedring's own."""
-        source = cls(None, feed, {})
+        source = cls("", feed, {})
         source.path, source.attachment, source._changed = None, attachment, True
         source.said = dict(table)
         source._document = {"pool": {"producer": producer} if producer else {}, "feed": {feed: table}}

@@ -25,6 +25,7 @@ struct Picture {
   Dtype dtype = Dtype::kUint8;
   /// {height, width, 3}, or {3, height, width} where the feed has layout = "NCHW".
   std::array<std::uint64_t, 3> shape{};
+  bool planar = false;  ///< the latter
 };
 
 /// Which random numbers a transform draws: those that a feed with this seed draws for the sample at this ordinal of
@@ -41,7 +42,8 @@ struct PictureDraw {
 class PictureSpec {
  public:
   /// As a feed of a configuration (docs/configuration.md) makes them; its first feed where no name is given, and of its
-  /// views the one of this name, else the first. Its data need not be there. Throws Error(kUsage) for a mistake in the
+  /// views the one of this name, else the first. Its data need not be there. A feed without a transform, which no pool
+  /// takes, means whole pictures, each of its own size, as 8 bit RGB. Throws Error(kUsage) for a mistake in the
   /// file, and for a feed or view that is not there or makes its samples of no files.
   [[nodiscard]] static PictureSpec of_feed(const std::filesystem::path& configuration, const std::string& feed = "",
                                            const std::string& view = "");
