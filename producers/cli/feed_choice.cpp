@@ -12,6 +12,7 @@
 #include "producers/config/class_list.hpp"
 #include "producers/config/find_feed.hpp"
 #include "producers/config/words.hpp"
+#include "producers/pool/data_choice.hpp"
 
 namespace feedring::cli {
 
@@ -77,16 +78,15 @@ void demand_files(const FeedSpec& spec) {
 Scan scan_feed(const ChosenFeed& chosen) {
   const FeedSpec& spec = chosen.spec();
   demand_files(spec);
-  std::vector<std::string> classes;
+  std::optional<Scan> numbered_as;
   if (spec.classes_from) {
     const auto other = std::find_if(chosen.config.feeds.begin(), chosen.config.feeds.end(),
                                     [&](const FeedSpec& feed) { return feed.name == *spec.classes_from; });
     // load_config has seen to it that there is one.
-    classes = scan_data(other->data, nullptr, NoSamples::kIsAnError, {other->split, other->classes, other->class_depth})
-                  .classes;
+    numbered_as = scan_data(other->data, nullptr, NoSamples::kIsAnError, data_choice(*other));
   }
-  Scan scan = scan_data(spec.data, spec.classes_from ? &classes : nullptr, NoSamples::kIsAnError,
-                        {spec.split, spec.classes, spec.class_depth});
+  Scan scan = scan_data(spec.data, numbered_as ? &numbered_as->classes : nullptr, NoSamples::kIsAnError,
+                        data_choice(spec, numbered_as ? numbered_as->values.columns : std::vector<ColumnSpec>()));
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
   return scan;
 }

@@ -36,6 +36,8 @@ nlohmann::json to_json(const FeedSpec& spec) {
     if (view.count) each["count"] = *view.count;
     json["views"].push_back(std::move(each));
   }
+  for (const ColumnSpec& column : spec.columns)
+    json["columns"].push_back({{"name", to_utf8(column.name)}, {"kind", kind_of(column)}});
   if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
   if (spec.background) json["background"] = *spec.background;
@@ -78,6 +80,12 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     if (json.contains("background")) spec.background = json.at("background").get<std::array<std::uint8_t, 3>>();
     spec.item_deadline_s = json.at("item_deadline_s").get<double>();
     spec.transform = json.at("transform");
+    for (const nlohmann::json& each : json.value("columns", nlohmann::json::array())) {
+      std::optional<ColumnSpec> column =
+          column_of(each.at("name").get<std::string>(), each.at("kind").get<std::string>());
+      if (!column) throw Error(ErrorKind::kInternal, "the feed's description has a column of a kind that is unknown");
+      spec.columns.push_back(*std::move(column));
+    }
     for (const nlohmann::json& each : json.value("views", nlohmann::json::array())) {
       ViewSpec view{each.at("name").get<std::string>(), std::nullopt, each.at("transform")};
       if (each.contains("count")) view.count = each.at("count").get<std::uint32_t>();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "producers/dataset/column_spec.hpp"
 #include "producers/plan/episode_spec.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/schedule.hpp"
@@ -83,6 +84,7 @@ struct FeedSpec {
       background;                                      ///< blend what is transparent over this; else alpha is dropped
   double item_deadline_s = 30.0;                       ///< a sample that takes longer hangs: its producer is killed
   nlohmann::json transform = nlohmann::json::array();  ///< [{"name": "RandomResizedCrop", "size": 224, …}, …]
+  std::vector<ColumnSpec> columns;                     ///< of the manifest: what goes along with each sample
   std::vector<ViewSpec> views;                         ///< in the place of `transform`, in the file's order
   std::optional<EpisodeSpec> episodes;                 ///< the feed delivers episodes in the place of samples
   EpisodeLayout episode_layout = EpisodeLayout::kFeedring;

@@ -86,6 +86,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   table.read("item_deadline_s", feed.item_deadline_s, 0.1, 86'400.0);
   read_transforms(table, feed.transform, file);
   feed.views = read_views(table, source, feed.name, file);
+  feed.columns = read_columns(table, feed.name, feed.views, file);
   if (const toml::node* episodes = table.find("episodes")) {
     feed.episodes = read_episodes(feed.name, *episodes, folder, file);
     if (!source.contains("batch_size")) feed.batch_size = 1;  // an episode is a batch of its own already
@@ -109,32 +110,25 @@ bool is_feed_name(std::string_view name) {
   });
 }
 
-// toml++ keeps tables sorted by key; the ring of the first feed is made first, so the file's order has to come back.
+// In the file's order: the ring of the first feed is made first.
 std::vector<FeedSpec> read_feeds(const toml::table& root, const toml::node& node, const std::filesystem::path& folder,
                                  const std::string& file) {
   const toml::table* feeds = node.as_table();
   if (feeds == nullptr) fail_at(file, node.source(), "feeds are tables with a name: write [feed.train]");
-  struct Named {
-    const toml::key* key;
-    const toml::table* table;
-  };
-  std::vector<Named> ordered;
-  for (const auto& [key, value] : *feeds) {
-    if (!value.is_table()) {
-      fail_at(file, key.source(),
-              "\"" + std::string(key.str()) + "\" stands in [feed] itself; feeds have names: write " +
+  std::vector<FeedSpec> specs;
+  for (const auto& [key, value] : in_file_order(*feeds)) {
+    if (!value->is_table()) {
+      fail_at(file, key->source(),
+              "\"" + std::string(key->str()) + "\" stands in [feed] itself; feeds have names: write " +
                   "[feed.train] above it");
     }
-    if (!is_feed_name(key.str())) {
-      fail_at(file, key.source(),
-              "a feed's name is 1 to 64 ASCII letters, digits, '_', '-' or '.', not \"" + std::string(key.str()) + '"');
+    if (!is_feed_name(key->str())) {
+      fail_at(
+          file, key->source(),
+          "a feed's name is 1 to 64 ASCII letters, digits, '_', '-' or '.', not \"" + std::string(key->str()) + '"');
     }
-    ordered.push_back({&key, value.as_table()});
+    specs.push_back(read_feed(std::string(key->str()), *value->as_table(), folder, file));
   }
-  std::sort(ordered.begin(), ordered.end(),
-            [](const Named& a, const Named& b) { return a.key->source().begin < b.key->source().begin; });
-  std::vector<FeedSpec> specs;
-  for (const Named& each : ordered) specs.push_back(read_feed(std::string(each.key->str()), *each.table, folder, file));
   for (const FeedSpec& spec : specs) {
     if (!spec.classes_from) continue;
     const auto other =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key views. Internal to load*.cpp: it includes toml++.
+// The keys views and columns: what tensors a sample has. Internal to load*.cpp: it includes toml++.
 #pragma once
 
 #include <string>
@@ -14,5 +14,9 @@ namespace feedring {
 /// Error(kUsage) with file and line.
 [[nodiscard]] std::vector<ViewSpec> read_views(TomlTable& table, const toml::table& source, const std::string& feed,
                                                const std::string& file);
+
+/// The columns of a feed, likewise; `views` are the feed's.
+[[nodiscard]] std::vector<ColumnSpec> read_columns(TomlTable& table, const std::string& feed,
+                                                   const std::vector<ViewSpec>& views, const std::string& file);
 
 }  // namespace feedring

@@ -36,6 +36,19 @@ inline std::string described(const toml::node& node) {
   }
 }
 
+struct TomlEntry {
+  const toml::key* key;
+  const toml::node* value;
+};
+/// What stands in a table, in the file's order: toml++ keeps tables sorted by key.
+[[nodiscard]] inline std::vector<TomlEntry> in_file_order(const toml::table& table) {
+  std::vector<TomlEntry> entries;
+  for (const auto& [key, value] : table) entries.push_back({&key, &value});
+  std::sort(entries.begin(), entries.end(),
+            [](const TomlEntry& a, const TomlEntry& b) { return a.key->source().begin < b.key->source().begin; });
+  return entries;
+}
+
 class TomlTable {
  public:
   /// `title` is how messages call it: "[feed.train]". Keeps references to both.

@@ -10,12 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "producers/dataset/column_spec.hpp"
+
 namespace feedring {
 
 struct DataChoice {
-  std::string split;                 ///< of a folder: what lies in it under this name; of a manifest: rows; empty: all
-  std::vector<std::string> classes;  ///< names of classes to keep; empty: all. ClassFilter says what a name means
-  std::uint32_t class_depth = 1;     ///< so many levels of folders make a class: 2 for `Greek/character01`
+  std::string split;                  ///< of a folder: what lies in it under this name; of a manifest: rows; empty: all
+  std::vector<std::string> classes;   ///< names of classes to keep; empty: all. ClassFilter says what a name means
+  std::uint32_t class_depth = 1;      ///< so many levels of folders make a class: 2 for `Greek/character01`
+  std::vector<ColumnSpec> columns{};  ///< of a manifest: what else is read of each sample
 };
 
 namespace dataset {

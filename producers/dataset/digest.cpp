@@ -25,6 +25,13 @@ void Digest::add(std::string_view path, std::uint64_t bytes, std::uint64_t label
   XXH3_128bits_update(state_, tail.data(), tail.size());
 }
 
+void Digest::add(const Scan& scan, const Sample& sample) {
+  add(scan.path(sample), sample.bytes, sample.label);
+  if (scan.values.row_bytes == 0) return;
+  const std::string_view row = scan.values.row(sample.row);
+  XXH3_128bits_update(state_, row.data(), row.size());
+}
+
 DigestBytes Digest::finish() const {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_));

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "producers/dataset/scan.hpp"
+
 struct XXH3_state_s;
 
 namespace feedring::dataset {
@@ -22,6 +24,7 @@ class Digest {
   Digest& operator=(const Digest&) = delete;
 
   void add(std::string_view path, std::uint64_t bytes, std::uint64_t label);
+  void add(const Scan& scan, const Sample& sample);
   [[nodiscard]] DigestBytes finish() const;
 
  private:

@@ -51,6 +51,7 @@ class Index {
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
   /// Samples have no files: path() is empty, bytes() and label() are 0.
   [[nodiscard]] bool nameless() const noexcept { return nameless_; }
+  /// What stands at the end: of nameless samples for who makes them, else the values of columns (column_table.hpp).
   [[nodiscard]] std::span<const std::byte> attachment() const noexcept { return attachment_; }
   /// Relative to root(); path(i).data() ends in a NUL, as a system call wants it. Lives as long as the Index.
   [[nodiscard]] std::string_view path(std::uint64_t sample) const;

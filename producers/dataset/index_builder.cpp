@@ -6,6 +6,7 @@
 #include <cstring>
 #include <feedring/error.hpp>
 
+#include "producers/dataset/column_table.hpp"
 #include "producers/dataset/digest.hpp"
 #include "producers/dataset/index.hpp"
 #include "producers/dataset/index_layout.hpp"
@@ -36,7 +37,9 @@ IndexHeader header_of(const Scan& scan) noexcept {
   for (const Archive& archive : scan.archives) header.text_bytes += archive.name.size() + 1;
   for (const std::string& name : scan.classes) header.text_bytes += name.size() + 1;
   header.text_bytes += scan.paths.size();
-  header.total_bytes = header.text_at + header.text_bytes;
+  header.attachment_at = header.text_at + header.text_bytes;
+  header.attachment_bytes = dataset::column_head(scan).size() + scan.samples.size() * scan.values.row_bytes;
+  header.total_bytes = header.attachment_at + header.attachment_bytes;
   return header;
 }
 
@@ -98,7 +101,7 @@ UniqueFd build_index(const Scan& scan) {
   dataset::Digest digest;
   for (std::size_t i = 0; i < scan.samples.size(); ++i) {
     const Sample& sample = scan.samples[i];
-    digest.add(scan.path(sample), sample.bytes, sample.label);
+    digest.add(scan, sample);
     ClassRecord& of_sample = classes.at(sample.label);
     if (of_sample.end == 0) of_sample.begin = i;
     of_sample.end = i + 1;
@@ -124,6 +127,11 @@ UniqueFd build_index(const Scan& scan) {
   for (const Archive& archive : scan.archives) writer.put(archive.name);
   for (const std::string& name : scan.classes) writer.put(name);
   writer.put(scan.paths.data(), scan.paths.size());
+  const std::string columns = dataset::column_head(scan);
+  writer.put(columns.data(), columns.size());
+  if (!columns.empty()) {
+    for (const Sample& sample : scan.samples) writer.put(scan.values.row(sample.row).data(), scan.values.row_bytes);
+  }
   writer.flush();
   seal_content(fd.get());
   return fd;

@@ -6,8 +6,9 @@
 //   │ 160 B  │ 24 B each      │ 32 B each │ 24 B each       │ 32 B each     │ and classes, paths; each with │
 //   │        │                │           │                 │               │ a NUL behind it               │
 //   └────────┴────────────────┴───────────┴─────────────────┴───────────────┴───────────────────────────────┘
-// Members are there where samples lie in archives. Samples without files have no SampleRecords, and the bytes of an
-// attachment stand at the end.
+// Members are there where samples lie in archives. Samples without files have no SampleRecords. At the end stand the
+// bytes of an attachment: of samples without files what their maker wants, else the values of columns
+// (column_table.hpp).
 #pragma once
 
 #include <array>

@@ -31,28 +31,30 @@ std::optional<std::uint32_t> LabelTable::add(std::string_view text) {
   return last_;
 }
 
-void LabelTable::settle(Scan& scan, const std::vector<std::string>* classes_from) const {
+LabelTable::Numbered LabelTable::numbered(const std::vector<std::string>* classes_from,
+                                          const std::filesystem::path& data) const {
+  Numbered all;
   if (classes_from != nullptr) {
-    scan.classes = *classes_from;
+    all.classes = *classes_from;
   } else if (numeric_) {
-    number_by_themselves(scan);
-    return;
+    // No table from name to number here: it would take more memory than all else where the highest number is large.
+    for (const std::string& name : names_) all.numbers.push_back(static_cast<std::uint32_t>(*number_in(name)));
+    const std::uint32_t highest = *std::max_element(all.numbers.begin(), all.numbers.end());
+    all.classes.reserve(std::size_t{highest} + 1);
+    for (std::uint32_t i = 0; i <= highest; ++i) all.classes.push_back(std::to_string(i));
+    return all;
   } else {
-    scan.classes.assign(names_.begin(), names_.end());
-    std::sort(scan.classes.begin(), scan.classes.end());
+    all.classes.assign(names_.begin(), names_.end());
+    std::sort(all.classes.begin(), all.classes.end());
   }
-  const std::vector<std::uint32_t> numbers = numbers_of({names_.begin(), names_.end()}, scan.classes, scan.root);
-  for (Sample& sample : scan.samples) sample.label = numbers[sample.label];
+  all.numbers = numbers_of({names_.begin(), names_.end()}, all.classes, data);
+  return all;
 }
 
-// No table from name to number here: it would take more memory than all else where the highest number is large.
-void LabelTable::number_by_themselves(Scan& scan) const {
-  std::vector<std::uint32_t> numbers;
-  for (const std::string& name : names_) numbers.push_back(static_cast<std::uint32_t>(*number_in(name)));
-  const std::uint32_t highest = *std::max_element(numbers.begin(), numbers.end());
-  scan.classes.reserve(std::size_t{highest} + 1);
-  for (std::uint32_t i = 0; i <= highest; ++i) scan.classes.push_back(std::to_string(i));
-  for (Sample& sample : scan.samples) sample.label = numbers[sample.label];
+void LabelTable::settle(Scan& scan, const std::vector<std::string>* classes_from) const {
+  Numbered all = numbered(classes_from, scan.root);
+  scan.classes = std::move(all.classes);
+  for (Sample& sample : scan.samples) sample.label = all.numbers[sample.label];
 }
 
 }  // namespace feedring::dataset

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,12 +29,18 @@ class LabelTable {
   /// Whether labels are the class numbers themselves. Of the first one; false before.
   [[nodiscard]] bool numeric() const noexcept { return numeric_; }
 
+  struct Numbered {
+    std::vector<std::string> classes;    ///< names by number
+    std::vector<std::uint32_t> numbers;  ///< of each provisional number
+  };
+  /// What all texts come to; with `classes_from`, which has a place for each or throws Error(kData) about `data`, the
+  /// classes are those. Precondition without: there is a text.
+  [[nodiscard]] Numbered numbered(const std::vector<std::string>* classes_from,
+                                  const std::filesystem::path& data) const;
   /// Sets scan.classes and turns the provisional labels of scan.samples into their numbers.
   void settle(Scan& scan, const std::vector<std::string>* classes_from) const;
 
  private:
-  void number_by_themselves(Scan& scan) const;
-
   std::deque<std::string> names_;  // never moved, so that the keys stay valid
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
   bool numeric_ = false;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "producers/dataset/labels.hpp"
 #include "producers/dataset/manifest_forms.hpp"
 
 namespace feedring {
@@ -34,6 +35,10 @@ Scan read_manifest(const std::filesystem::path& manifest, const std::vector<std:
   const bool json = extension == ".jsonl" || extension == ".ndjson";
   const char separator = json ? '\0' : table_separator(lines, extension);
   const bool plain = !json && separator == '\0';
+  if (plain && !choice.columns.empty()) {
+    lines.fail("a list without a head line, which has no column " + dataset::shown(choice.columns.front().name) +
+               ": begin it with the names of its columns");
+  }
   ManifestRows rows(manifest, choice, plain ? ManifestRows::Places::kPath : ManifestRows::Places::kUsual);
   if (json) {
     dataset::read_json_lines(lines, rows);

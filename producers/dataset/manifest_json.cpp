@@ -38,6 +38,32 @@ std::string label_of(const json& value, const TextLines& lines) {
   lines.fail("the label is neither a text nor a whole number from 0 on");
 }
 
+/// A text or number, or a list of them.
+Cell cell_of(const json& value, const ColumnSpec& column, const TextLines& lines) {
+  Cell cell;
+  for (const json& each : value.is_array() ? value : json::array({value})) {
+    if (each.is_string()) {
+      cell.push_back(text_of(each, "value of " + shown(column.name), lines));
+    } else if (each.is_number()) {
+      cell.push_back(each.dump());
+    } else {
+      lines.fail(fmt::format("column {}: {} is neither a text nor a number, nor a list of them", shown(column.name),
+                             each.dump(-1, ' ', true)));
+    }
+  }
+  return cell;
+}
+
+std::vector<Cell> cells_of(const json& object, const std::vector<ColumnSpec>& columns, const TextLines& lines) {
+  std::vector<Cell> cells;
+  for (const ColumnSpec& column : columns) {
+    const json* value = value_of(object, std::string_view(column.name));
+    if (value == nullptr) lines.fail(fmt::format("no value of {}, which the feed's columns name", shown(column.name)));
+    cells.push_back(cell_of(*value, column, lines));
+  }
+  return cells;
+}
+
 }  // namespace
 
 void read_json_lines(TextLines& lines, ManifestRows& rows) {
@@ -65,7 +91,7 @@ void read_json_lines(TextLines& lines, ManifestRows& rows) {
       if (!bytes->is_number_unsigned()) lines.fail("bytes is no size");
       row.bytes = bytes->get<std::uint64_t>();
     }
-    rows.add(row, lines);
+    rows.add(row, cells_of(object, rows.columns(), lines), lines);
   }
 }
 

@@ -42,7 +42,7 @@ void read_plain(TextLines& lines, ManifestRows& rows) {
       row.bytes = number_in(fields[2]);
       if (!row.bytes) lines.fail(fmt::format("{} is no size in bytes", shown(fields[2])));
     }
-    rows.add(row, lines);
+    rows.add(row, {}, lines);
   }
 }
 

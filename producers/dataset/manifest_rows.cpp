@@ -26,7 +26,11 @@ constexpr std::array<Place, 4> kPlaces = {{{"", false}, {"images/", false}, {"",
 }  // namespace
 
 ManifestRows::ManifestRows(const std::filesystem::path& manifest, const DataChoice& choice, Places places)
-    : file_(std::filesystem::absolute(manifest)), choice_(choice), places_(places), filter_(choice.classes) {
+    : file_(std::filesystem::absolute(manifest)),
+      choice_(choice),
+      places_(places),
+      filter_(choice.classes),
+      cells_(choice.columns) {
   scan_.root = file_.parent_path().native();
   folder_.reset(::open(scan_.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) {
@@ -85,7 +89,7 @@ std::uint64_t ManifestRows::size_on_disk(const TextLines& lines) const {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-void ManifestRows::add(const ManifestRow& row, const TextLines& lines) {
+void ManifestRows::add(const ManifestRow& row, const std::vector<Cell>& cells, const TextLines& lines) {
   if (row.path.empty()) lines.fail("the path is empty");
   if (row.path.front() == '/') lines.fail("an absolute path: paths are relative to the manifest's folder");
   if (row.label && row.label->empty()) lines.fail("the label is empty");
@@ -105,6 +109,7 @@ void ManifestRows::add(const ManifestRow& row, const TextLines& lines) {
     scan_.skipped.push_back({path_, Skip::kEmpty});
   } else {
     add_sample(scan_, path_, bytes, *number);
+    scan_.samples.back().row = cells_.add(cells, lines);
   }
 }
 
@@ -125,6 +130,7 @@ Scan ManifestRows::finish(const std::vector<std::string>* classes_from) {
   filter_.demand_all_seen(file_);
   if (scan_.samples.empty()) fail_without_samples();
   labels_.settle(scan_, classes_from);
+  scan_.values = cells_.finish(file_);
   dataset::finish(scan_, classes_from == nullptr);
   return std::move(scan_);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "producers/dataset/choice.hpp"
+#include "producers/dataset/column_values.hpp"
 #include "producers/dataset/label_table.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/dataset/text_lines.hpp"
@@ -33,8 +34,10 @@ class ManifestRows {
 
   ManifestRows(const std::filesystem::path& manifest, const DataChoice& choice, Places places);
 
-  /// Takes the row that `lines` has just given, or leaves it out. Throws Error(kData) that names the line.
-  void add(const ManifestRow& row, const TextLines& lines);
+  [[nodiscard]] const std::vector<ColumnSpec>& columns() const noexcept { return cells_.columns(); }
+  /// Takes the row that `lines` has just given, with a cell for each of columns(), or leaves it out. Throws
+  /// Error(kData) that names the line.
+  void add(const ManifestRow& row, const std::vector<Cell>& cells, const TextLines& lines);
   /// The samples, sorted and numbered. Throws Error(kData) where there are none.
   [[nodiscard]] Scan finish(const std::vector<std::string>* classes_from);
   void warn(std::string sentence) { scan_.warnings.push_back(std::move(sentence)); }
@@ -52,6 +55,7 @@ class ManifestRows {
   UniqueFd folder_;
   ClassFilter filter_;
   LabelTable labels_;
+  ColumnCells cells_;
   std::optional<std::size_t> place_;                                // the first row's, of kPlaces
   std::string path_;                                                // of the row's file, from the manifest's folder
   std::map<std::string, std::uint64_t, std::less<>> other_splits_;  // rows left out

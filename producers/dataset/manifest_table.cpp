@@ -33,11 +33,14 @@ bool is_one_of(const Names& names, std::string_view name) {
 struct Columns {
   std::size_t path = 0;
   Column label, superclass, split, bytes;
-  std::string unread;  ///< the names of all others, for a message
+  std::vector<std::size_t> read;  ///< of each that was chosen
+  std::string unread;             ///< the names of all others, for a message
 };
 
-Columns columns_of(const std::vector<std::string>& head, const TextLines& lines) {
+Columns columns_of(const std::vector<std::string>& head, const std::vector<ColumnSpec>& chosen,
+                   const TextLines& lines) {
   Columns columns;
+  std::vector<Column> read(chosen.size());
   Column path;
   const auto take = [&](Column& column, std::size_t number) {
     if (column)
@@ -46,6 +49,12 @@ Columns columns_of(const std::vector<std::string>& head, const TextLines& lines)
   };
   for (std::size_t i = 0; i < head.size(); ++i) {
     const std::string name = plain_name(head[i]);
+    bool wanted = false;
+    for (std::size_t c = 0; c < chosen.size(); ++c) {
+      if (plain_name(chosen[c].name) != name) continue;
+      take(read[c], i);
+      wanted = true;
+    }
     if (is_one_of(kPathNames, name)) {
       take(path, i);
     } else if (is_one_of(kLabelNames, name)) {
@@ -56,13 +65,18 @@ Columns columns_of(const std::vector<std::string>& head, const TextLines& lines)
       take(columns.split, i);
     } else if (name == kBytes) {
       take(columns.bytes, i);
-    } else {
+    } else if (!wanted) {
       columns.unread += (columns.unread.empty() ? "" : ", ") + shown(head[i]);
     }
   }
   if (!path) lines.fail("no column is called path, filename, file_name or image_name");
   if (columns.superclass && !columns.label) lines.fail("a column of superclasses, but none of labels");
   columns.path = *path;
+  for (std::size_t c = 0; c < chosen.size(); ++c) {
+    if (!read[c])
+      lines.fail(fmt::format("no column is called {}, which the feed's columns name", shown(chosen[c].name)));
+    columns.read.push_back(*read[c]);
+  }
   return columns;
 }
 
@@ -83,10 +97,11 @@ bool is_head(std::string_view line, char separator) {
 void read_table(TextLines& lines, char separator, ManifestRows& rows) {
   std::vector<std::string> fields;
   if (!next_record(lines, separator, fields)) return;
-  const Columns columns = columns_of(fields, lines);
+  const Columns columns = columns_of(fields, rows.columns(), lines);
   if (!columns.unread.empty()) rows.warn(fmt::format("nothing reads the manifest's columns {}", columns.unread));
   const std::size_t count = fields.size();
   std::string both;
+  std::vector<Cell> cells(columns.read.size());
   while (next_record(lines, separator, fields)) {
     if (fields.size() != count) lines.fail(fmt::format("{} fields where the head line has {}", fields.size(), count));
     ManifestRow row{.path = fields[columns.path], .label = {}, .split = {}, .bytes = {}};
@@ -100,7 +115,8 @@ void read_table(TextLines& lines, char separator, ManifestRows& rows) {
       row.bytes = number_in(fields[*columns.bytes]);
       if (!row.bytes) lines.fail(fmt::format("{} is no size in bytes", shown(fields[*columns.bytes])));
     }
-    rows.add(row, lines);
+    for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = cell_of(fields[columns.read[c]], rows.columns()[c].kind);
+    rows.add(row, cells, lines);
   }
 }
 

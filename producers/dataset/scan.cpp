@@ -50,9 +50,15 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
   const std::filesystem::file_status status = std::filesystem::status(data, error);
   if (std::filesystem::is_directory(status) && !choice.split.empty()) {
     return scan_data(dataset::place_of_split(data, choice.split), classes_from, empty,
-                     {{}, choice.classes, choice.class_depth});
+                     {{}, choice.classes, choice.class_depth, choice.columns});
   }
   const std::vector<std::filesystem::path> archives = archives_of(data);
+  const bool rows = archives.empty() && std::filesystem::is_regular_file(status) && data.extension() != ".json";
+  if (!choice.columns.empty() && !rows) {
+    throw Error(ErrorKind::kData,
+                fmt::format("{} has no column {}: columns are those of a table with a head line, or keys of JSON lines",
+                            dataset::shown(data.native()), dataset::shown(choice.columns.front().name)));
+  }
   if (!archives.empty()) return scan_archives(archives, classes_from, empty, choice);
   if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from, empty, choice);
   if (std::filesystem::is_regular_file(status)) {
@@ -65,7 +71,7 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
 
 std::string dataset_digest(const Scan& scan) {
   dataset::Digest digest;
-  for (const Sample& sample : scan.samples) digest.add(scan.path(sample), sample.bytes, sample.label);
+  for (const Sample& sample : scan.samples) digest.add(scan, sample);
   return dataset::hex(digest.finish());
 }
 

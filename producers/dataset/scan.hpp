@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "producers/dataset/choice.hpp"
+#include "producers/dataset/column_values.hpp"
 #include "producers/dataset/member.hpp"
 
 namespace feedring {
@@ -40,6 +41,7 @@ struct Sample {
   std::uint32_t path_length = 0;
   std::uint32_t label = 0;           ///< a number below Scan::classes.size()
   std::uint32_t member = kNoMember;  ///< in Scan::members
+  std::uint32_t row = 0;             ///< in Scan::values
 };
 
 struct Archive {
@@ -55,6 +57,7 @@ struct Scan {
   std::string paths;                  ///< the samples' paths, each with a NUL behind it
   std::vector<Archive> archives;      ///< empty: all samples are files; else all are members of these
   std::vector<Member> members;        ///< where each sample lies, by Sample::member
+  ColumnValues values;                ///< of the columns that were chosen
   std::vector<Skipped> skipped;       ///< sorted by path
   std::vector<std::string> warnings;  ///< one sentence each
 
@@ -90,7 +93,7 @@ enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
 [[nodiscard]] bool is_image_name(std::string_view name) noexcept;
 
 /// XXH3-128 over each sample in order: the bytes of its path, NUL, its size and its label as little-endian 64 bit
-/// numbers. 32 hexadecimal digits, as `xxhsum -H2` prints.
+/// numbers; then its row of values, where there are any. 32 hexadecimal digits, as `xxhsum -H2` prints.
 [[nodiscard]] std::string dataset_digest(const Scan& scan);
 
 }  // namespace feedring

@@ -31,7 +31,11 @@ Views make_views(const FeedSpec& spec) {
 
 FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, const MakeFiller& make_filler,
                          FeedStores stores)
-    : number_(number), spec_(std::move(spec)), index_(Index::attach(index_fd)), stores_(std::move(stores)) {
+    : number_(number),
+      spec_(std::move(spec)),
+      index_(Index::attach(index_fd)),
+      columns_(index_),
+      stores_(std::move(stores)) {
   if (spec_.own) {
     for (const OwnTensor& tensor : spec_.own->tensors) {
       pictures_.emplace_back();
@@ -74,6 +78,14 @@ bool FeedContext::fits_views(const contract::RingShape& shape) const {
   });
 }
 
+bool FeedContext::fits_columns(const contract::RingShape& shape) const {
+  const std::vector<ColumnSpec>& columns = columns_.columns();
+  return std::all_of(columns.begin(), columns.end(), [&](const ColumnSpec& column) {
+    const contract::TensorEntry* entry = find_tensor(shape, column.name);
+    return entry != nullptr && entry->row_bytes == column.bytes();
+  });
+}
+
 bool FeedContext::fits_episodes(const contract::RingShape& shape) const {
   for (std::uint32_t part = 0; part < shape.parts; ++part) {
     const PartPlace place = episodes_->places().place(part);
@@ -98,7 +110,7 @@ void FeedContext::demand_fits(const contract::RingShape& shape) const {
   if (shape.parts != parts || status == nullptr || status->row_bytes != parts ||
       !(has_own()   ? fits_own(shape)
         : episodes_ ? fits_episodes(shape)
-                    : fits_views(shape))) {
+                    : fits_views(shape) && fits_columns(shape))) {
     throw Error(
         ErrorKind::kRefused,
         fmt::format("feed '{}': a ring was handed over that is not made for its samples: somebody overwrote its "

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "producers/config/feed_spec.hpp"
+#include "producers/dataset/column_table.hpp"
 #include "producers/dataset/index.hpp"
 #include "producers/plan/plan.hpp"
 #include "producers/pool/archive_shelf.hpp"
@@ -49,6 +50,8 @@ class FeedContext {
   [[nodiscard]] Pipeline* pictures(std::size_t number) noexcept {
     return pictures_[number] ? &*pictures_[number] : nullptr;
   }
+  /// What goes along with each sample.
+  [[nodiscard]] const ColumnTable& columns() const noexcept { return columns_; }
   /// What is made of each picture. For the work loop alone: they keep scratch memory.
   [[nodiscard]] Views& views() noexcept { return *views_; }
   /// Where there is one view: of episodes, and where pictures are kept.
@@ -81,6 +84,7 @@ class FeedContext {
   [[nodiscard]] const Plan& plan(std::uint64_t seed, std::uint64_t epoch);
 
  private:
+  [[nodiscard]] bool fits_columns(const contract::RingShape& shape) const;
   [[nodiscard]] bool fits_views(const contract::RingShape& shape) const;
   [[nodiscard]] bool fits_episodes(const contract::RingShape& shape) const;
   [[nodiscard]] bool fits_own(const contract::RingShape& shape) const;
@@ -93,6 +97,7 @@ class FeedContext {
   std::uint32_t number_;
   FeedSpec spec_;
   Index index_;
+  ColumnTable columns_;  // of the index
   OwnFeed own_;
   std::unique_ptr<Filler> filler_;
   std::vector<std::optional<Pipeline>> pictures_;  // for each tensor of own_

@@ -39,6 +39,11 @@ std::optional<FinishTable> take_finish(const Chain& chain, FeedSpec& resolved) {
 
 // What is made for one picture of a sample.
 void demand_one_view(const FeedSpec& spec) {
+  if (!spec.columns.empty() && spec.episodes) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("feed '{}' has columns and episodes, whose images have labels alone: leave one of them out",
+                            spec.name));
+  }
   if (spec.views.empty()) return;
   const auto fail = [&](std::string_view what, std::string_view why) {
     throw Error(ErrorKind::kUsage,
@@ -91,10 +96,20 @@ FeedPictures pictures_of(const FeedSpec& spec) {
   return pictures;
 }
 
-std::vector<TensorSpec> tensors_of(const std::vector<NodeView>& views, Layout layout) {
+std::vector<TensorSpec> tensors_of(const std::vector<NodeView>& views, const std::vector<ColumnSpec>& columns,
+                                   Layout layout) {
   std::vector<TensorSpec> tensors;
   for (const NodeView& view : views)
     tensors.push_back(picture_tensor(view.name, view.count, view.height, view.width, view.dtype, layout));
+  for (const ColumnSpec& column : columns) {
+    switch (column.kind) {
+      case ColumnKind::kClass: tensors.push_back({column.name, Dtype::kInt64, {}, {}}); break;
+      case ColumnKind::kMultiHot: tensors.push_back({column.name, Dtype::kUint8, {column.classes.size()}, {}}); break;
+      case ColumnKind::kFloat:
+        tensors.push_back({column.name, Dtype::kFloat32, {}, {}});
+        if (column.length) tensors.back().shape = {*column.length};
+    }
+  }
   return file_feed_tensors(std::move(tensors));
 }
 

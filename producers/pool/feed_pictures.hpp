@@ -33,7 +33,8 @@ struct FeedPictures {
 /// Throws Error(kUsage) for a bad chain, and for what does not go with its random steps or with several views.
 [[nodiscard]] FeedPictures pictures_of(const FeedSpec& spec);
 
-/// The tensors of a slot, whose names lie in `views`.
-[[nodiscard]] std::vector<TensorSpec> tensors_of(const std::vector<NodeView>& views, Layout layout);
+/// The tensors of a slot, whose names lie in `views` and `columns`.
+[[nodiscard]] std::vector<TensorSpec> tensors_of(const std::vector<NodeView>& views,
+                                                 const std::vector<ColumnSpec>& columns, Layout layout);
 
 }  // namespace feedring

@@ -17,6 +17,7 @@
 #include "producers/dataset/manifest.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/plan/episode.hpp"
+#include "producers/pool/data_choice.hpp"
 #include "producers/pool/episode_classes.hpp"
 #include "producers/pool/episode_layout.hpp"
 #include "producers/transform/finish.hpp"
@@ -133,18 +134,28 @@ NodeFeed open_own_feed(FeedSpec spec) {
           .asked = spec};
 }
 
-NodeFeed open_feed(const FeedSpec& spec, const std::vector<std::string>* classes_from) {
+NodeFeed open_feed(const FeedSpec& spec, const NodeFeed* numbered_as) {
   FeedPictures pictures = pictures_of(spec);  // refuses a bad chain before the data is walked
+  std::vector<std::string> classes;
+  if (numbered_as != nullptr) classes = numbered_as->index.class_names();
   const Scan scan =
-      scan_data(spec.data, classes_from, NoSamples::kIsAnError, {spec.split, spec.classes, spec.class_depth});
+      scan_data(spec.data, numbered_as != nullptr ? &classes : nullptr, NoSamples::kIsAnError,
+                data_choice(spec, numbered_as != nullptr ? numbered_as->columns : std::vector<ColumnSpec>()));
   report(spec, scan);
   demand_index_memory(spec, index_bytes(scan));
   UniqueFd fd = build_index(scan);
   Index index = Index::attach(fd.get());
   const std::uint64_t ordinals = spec.episodes ? episodes_of(spec, index) : index.size();
-  return {std::move(pictures.spec),  std::move(fd), std::move(index), spec_hash_of(spec),
-          std::move(pictures.views), ordinals,      pictures.finish,  std::move(pictures.asked),
-          episodes_of_list(spec)};
+  return {.spec = std::move(pictures.spec),
+          .index_fd = std::move(fd),
+          .index = std::move(index),
+          .spec_hash = spec_hash_of(spec),
+          .views = std::move(pictures.views),
+          .columns = scan.values.columns,
+          .ordinals = ordinals,
+          .finish = pictures.finish,
+          .asked = std::move(pictures.asked),
+          .episodes_fd = episodes_of_list(spec)};
 }
 
 }  // namespace
@@ -162,10 +173,8 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
     for (std::size_t i = 0; i < opened.size(); ++i) {
       const auto& from = config.feeds[i].classes_from;
       if (opened[i] || (from && !opened[number_of(*from)])) continue;
-      std::vector<std::string> names;
-      if (from) names = opened[number_of(*from)]->index.class_names();
-      opened[i] =
-          config.feeds[i].own ? open_own_feed(config.feeds[i]) : open_feed(config.feeds[i], from ? &names : nullptr);
+      opened[i] = config.feeds[i].own ? open_own_feed(config.feeds[i])
+                                      : open_feed(config.feeds[i], from ? &*opened[number_of(*from)] : nullptr);
       --left;
     }
     if (left == before)
@@ -192,6 +201,7 @@ std::string spec_hash_of(const FeedSpec& spec) {
                                   {"dtype", name_of(chain.slot_dtype(spec.dtype))}});
   }
   // Named where they are not what they always were, so that states of earlier runs go on.
+  for (const ColumnSpec& column : spec.columns) canonical["columns"].push_back({column.name, kind_of(column)});
   if (spec.accept_damaged) canonical["accept_damaged"] = true;
   if (spec.exif_orientation) canonical["exif_orientation"] = true;
   if (spec.background) canonical["background"] = *spec.background;
@@ -217,8 +227,9 @@ contract::RingShape ring_shape_of(const NodeFeed& feed, std::uint32_t producers,
     return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, most), feed.spec.batch_size,
                         places.tensors(picture.height, picture.width, picture.dtype, feed.spec.layout), places.parts());
   }
-  return lay_out_ring(feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
-                      feed.spec.own ? own_tensors(*feed.spec.own) : tensors_of(feed.views, feed.spec.layout));
+  return lay_out_ring(
+      feed.spec.slots, tasks_of_slot(producers, ranks, feed.spec.batch_size), feed.spec.batch_size,
+      feed.spec.own ? own_tensors(*feed.spec.own) : tensors_of(feed.views, feed.columns, feed.spec.layout));
 }
 
 }  // namespace feedring

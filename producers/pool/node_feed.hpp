@@ -20,8 +20,9 @@ struct NodeFeed {
   UniqueFd index_fd;
   Index index;
   std::string spec_hash;  ///< covers sampler and transform; never batch size, slots, remainder, layout or device
-  std::vector<NodeView> views = {};  ///< one where it draws episodes or keeps pictures; none of own samples
-  std::uint64_t ordinals = 0;        ///< of an epoch: samples, or episodes
+  std::vector<NodeView> views = {};      ///< one where it draws episodes or keeps pictures; none of own samples
+  std::vector<ColumnSpec> columns = {};  ///< with their classes
+  std::uint64_t ordinals = 0;            ///< of an epoch: samples, or episodes
   /// Set where the rank's device finishes batches: `spec` is then what is left for producers, 8 bit interleaved RGB.
   std::optional<FinishTable> finish = std::nullopt;
   FeedSpec asked = {};        ///< what the configuration says, for ranks

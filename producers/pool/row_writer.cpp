@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/pool/row_writer.hpp"
 
+#include <cstring>
+#include <span>
+
 #include "producers/pool/slot_values.hpp"
 #include "runtime/fault_point.hpp"
 
@@ -26,6 +29,12 @@ RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, 
   }
   const SampleWriter::Result result = images_.write(feed, task, planned, shots_, std::nullopt, std::ref(substitute));
 
+  std::span<const std::byte> values = feed.columns().row(result.sample);
+  for (const ColumnSpec& column : feed.columns().columns()) {
+    const contract::TensorEntry* tensor = find_tensor(shape, column.name);
+    std::memcpy(task.payload + tensor->offset + row * tensor->row_bytes, values.data(), column.bytes());
+    values = values.subspan(column.bytes());
+  }
   put_value(shape, task.payload, "labels", row, 0, static_cast<std::int64_t>(feed.index().label(result.sample)));
   put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(result.sample));
   fault_point("row, within its columns");

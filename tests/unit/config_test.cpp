@@ -315,6 +315,23 @@ TEST_F(ConfigFile, SaysWhatIsWrongWithViews) {
   EXPECT_THAT(wrong(many), HasSubstr("at most 12 views"));
 }
 
+TEST_F(ConfigFile, NamesTheColumnsThatGoAlongWithEachSample) {
+  const std::string feed = "[feed.train]\ndata = \"d.csv\"\ntransform = [ { name = \"CenterCrop\", size = 8 } ]\n";
+  const FeedSpec spec = load(feed + "columns = { tags = \"multi_hot\", box = \"float[4]\" }\n").feeds.at(0);
+  ASSERT_EQ(spec.columns.size(), 2U);
+  EXPECT_EQ(spec.columns[0].name, "tags") << "in the file's order";
+  EXPECT_EQ(spec.columns[0].kind, ColumnKind::kMultiHot);
+  EXPECT_EQ(spec.columns[1].length, 4U);
+  EXPECT_EQ(feed_spec_from_json(nlohmann::json::parse(to_json(spec).dump())).columns, spec.columns);
+  const auto wrong = [&](const std::string& columns) { return error_of(feed + "columns = " + columns + '\n'); };
+  EXPECT_THAT(wrong("[\"box\"]"), HasSubstr("feed.toml:4: [feed.train] columns is a list, expected a table such as"));
+  EXPECT_THAT(wrong("{ box = \"floats\" }"),
+              HasSubstr("feed.toml:4: [feed.train.columns] box is the string \"floats\", expected"));
+  EXPECT_THAT(wrong("{ box = 4 }"), HasSubstr("box is the number 4, expected"));
+  EXPECT_THAT(wrong("{ valid = \"float\" }"), HasSubstr("a column cannot be called \"valid\""));
+  EXPECT_THAT(wrong("{ images = \"float\" }"), HasSubstr("\"images\": that is a tensor of pictures"));
+}
+
 TEST(ConfigForFolder, IsTheUsualTraining) {
   const Config config = config_for_folder("photos/../photos", 96);
   ASSERT_EQ(config.feeds.size(), 1U);

@@ -28,7 +28,7 @@ FeedSpec two_views() {
 TEST(FeedPictures, AreATensorForEachView) {
   const FeedPictures pictures = pictures_of(two_views());
   EXPECT_FALSE(pictures.finish);
-  const std::vector<TensorSpec> tensors = tensors_of(pictures.views, Layout::kNhwc);
+  const std::vector<TensorSpec> tensors = tensors_of(pictures.views, {}, Layout::kNhwc);
   ASSERT_EQ(tensors.size(), 6U);
   EXPECT_EQ(tensors[0].name, "global");
   EXPECT_EQ(tensors[0].dtype, Dtype::kUint8);
@@ -39,7 +39,7 @@ TEST(FeedPictures, AreATensorForEachView) {
   EXPECT_THAT(tensors[1].shape, ElementsAre(3, 8, 9));
   EXPECT_EQ(tensors[2].name, "labels");
   EXPECT_EQ(lay_out_ring(2, 1, 4, tensors).tensor[0].row_bytes, 3600U);
-  EXPECT_TRUE(tensors_of(pictures.views, Layout::kNchw)[0].strides.empty());
+  EXPECT_TRUE(tensors_of(pictures.views, {}, Layout::kNchw)[0].strides.empty());
 }
 
 TEST(FeedPictures, OfSeveralViewsAreRefusedWithWhatMakesOne) {

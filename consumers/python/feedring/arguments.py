@@ -49,7 +49,7 @@ def whole_number(name: str, value: object, least: int) -> int | None:
     return number
 
 
-def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, views: object, cache: object,
+def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, views: object, column_kinds: object, cache: object,
              accept_damaged: object, exif_orientation: object, background: object, on_error: object, slots: object, num_workers: object, prefetch_factor: object,
              persistent_workers: object) -> dict:
     """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
@@ -83,6 +83,10 @@ def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: ob
         if transform is not None:
             raise UsageError("views say their transforms: leave out transform")
         table["views"] = _views(views)
+    if column_kinds is not None:
+        if not isinstance(column_kinds, dict) or not all(isinstance(kind, str) for kind in column_kinds.values()):
+            raise UsageError(f"column_kinds={column_kinds!r} is no dict such as {{\"target\": \"float[4]\"}}")
+        table["columns"] = {str(name): kind for name, kind in column_kinds.items()}
     return {key: value for key, value in table.items() if value is not None}
 
 

@@ -150,6 +150,8 @@ def contradictions(said: dict, running: dict) -> list[str]:
             same = [_plain(step) for step in value] == [_plain(step) for step in here]
         elif key == "views":
             same = _plain([{"name": name, **view} for name, view in value.items()]) == here
+        elif key == "columns":
+            same = [{"name": name, "kind": kind} for name, kind in value.items()] == here
         elif key == "episodes":
             found += [f"episodes.{phrase}" for phrase in contradictions(_spelled_out(value), here)]
             continue

@@ -42,7 +42,7 @@ class EpisodeLoader(Loader):
         dtype: of the images, "uint8", "float32", "float16" or "bfloat16". Default: the layout's.
         episodes: further keys of [feed.NAME.episodes], such as {"label_map": "sorted", "fixed": True}; or
             {"file": "test.jsonl"} for the episodes of a file that `feedring episodes export` wrote.
-        Everything else as of Loader, but for shuffle, columns, as_tuple and views, which episodes do not have.
+        Everything else as of Loader, but for shuffle, columns, as_tuple, views and column_kinds, which episodes do not have.
 
     Raises what Loader raises, and DataError, with the classes that are too small, where the data cannot give such
     episodes.
@@ -51,7 +51,7 @@ class EpisodeLoader(Loader):
     def __init__(self, source=None, feed: str = "train", *, ways=None, shots=None, queries=None,
                  tasks_per_epoch: int | None = None, layout: str | None = None, dtype: str | None = None,
                  episodes: dict | None = None, **arguments: object) -> None:
-        for name in ("shuffle", "columns", "as_tuple", "views"):
+        for name in ("shuffle", "columns", "as_tuple", "views", "column_kinds"):
             if arguments.pop(name, None) is not None:
                 raise UsageError(f"{name} has no meaning for episodes: they are drawn, and the layout says what a "
                                  "batch is")

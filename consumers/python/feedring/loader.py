@@ -16,7 +16,7 @@ from .facades import BatchSampler, Samples
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
 
 
-OF_FILES = ("views", "cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
+OF_FILES = ("views", "column_kinds", "cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
 
 
 class Loader:
@@ -59,6 +59,8 @@ class Loader:
         pin_memory: True copies each batch to pinned memory, as torch does, where there is an accelerator.
         persistent_workers: False decodes nothing of the next epoch before it begins. The processes stay in any case.
         timeout: seconds to wait for a batch; 0: 120 s.
+        column_kinds: columns of a manifest that go along with each sample, as arrays of their names: {"target": "float[4]",
+            "tags": "multi_hot", "species": "class"} (docs/data.md).
         cache: "decoded" keeps each picture of a node decoded, in memory that all producers share; the steps of transform up to
             the last crop or resize must then not be random. Default: the configuration's, or "none".
         accept_damaged, exif_orientation, background: True delivers what a damaged file still gives; True turns pictures as their
@@ -66,7 +68,8 @@ class Loader:
             configuration's, or False, False and None.
         on_error: what a failed sample becomes, "raise", "replace" or "zero" (docs/configuration.md).
         as_tuple: tuples instead of dicts.
-        columns: names of the arrays, in this order. Default: all; of tuples, images (or the views) and labels.
+        columns: names of the arrays, in this order. Default: all; of tuples, images (or the views), the columns of
+            column_kinds, and labels.
         on_full: "copy" returns a copy, and warns once, when the program holds all other slots; "error" raises HeldError
             when it holds all.
         backend: "torch" or "numpy". Default: torch where it is installed.
@@ -86,7 +89,7 @@ class Loader:
 
     def __init__(self, source: str | os.PathLike | None = None, feed: str = "train", *,
                  batch_size: int | None = None, shuffle: bool | None = None, drop_last: bool | None = None,
-                 seed: int | None = None, transform: object = None, views: dict | None = None, device: object = None,
+                 seed: int | None = None, transform: object = None, views: dict | None = None, column_kinds: dict | None = None, device: object = None,
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
                  cache: str | None = None, accept_damaged: bool | None = None, exif_orientation: bool | None = None,
@@ -106,7 +109,7 @@ class Loader:
         if isinstance(columns, str):
             raise UsageError(f"columns={columns!r} is one name: give a list of names")
         given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform,
-                         views=views, cache=cache,
+                         views=views, column_kinds=column_kinds, cache=cache,
                          accept_damaged=accept_damaged, exif_orientation=exif_orientation, background=background,
                          on_error=on_error, slots=slots, num_workers=num_workers, prefetch_factor=prefetch_factor,
                          persistent_workers=persistent_workers)
