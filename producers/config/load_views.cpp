@@ -86,7 +86,7 @@ std::vector<ColumnSpec> read_columns(TomlTable& table, const std::string& feed, 
     if (!column) {
       fail_at(file, each.value->source(),
               "[feed." + feed + ".columns] " + name + " is " + described(*each.value) +
-                  ", expected \"class\", \"float\", \"float[N]\" or \"multi_hot\"");
+                  ", expected \"class\", \"float\", \"float[N]\", \"multi_hot\", \"image\" or \"mask\"");
     }
     read.push_back(*std::move(column));
   }

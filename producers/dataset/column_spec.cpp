@@ -16,6 +16,8 @@ std::string kind_of(const ColumnSpec& column) {
   switch (column.kind) {
     case ColumnKind::kClass: return "class";
     case ColumnKind::kMultiHot: return "multi_hot";
+    case ColumnKind::kImage: return "image";
+    case ColumnKind::kMask: return "mask";
     case ColumnKind::kFloat: break;
   }
   return column.length ? "float[" + std::to_string(*column.length) + ']' : std::string(kFloat);
@@ -27,6 +29,10 @@ std::optional<ColumnSpec> column_of(std::string name, std::string_view kind) {
     column.kind = ColumnKind::kClass;
   } else if (kind == "multi_hot") {
     column.kind = ColumnKind::kMultiHot;
+  } else if (kind == "image") {
+    column.kind = ColumnKind::kImage;
+  } else if (kind == "mask") {
+    column.kind = ColumnKind::kMask;
   } else if (kind != kFloat) {
     if (!kind.starts_with("float[") || !kind.ends_with(']')) return std::nullopt;
     kind.remove_prefix(kFloat.size() + 1);

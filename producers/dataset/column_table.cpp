@@ -2,6 +2,7 @@
 #include "producers/dataset/column_table.hpp"
 
 #include <charconv>
+#include <cstring>
 #include <feedring/error.hpp>
 #include <optional>
 
@@ -43,6 +44,7 @@ ColumnTable::ColumnTable(const Index& index) {
   const std::span<const std::byte> all = index.attachment();
   if (index.nameless() || all.empty()) return;
   Texts texts(all);
+  const std::uint64_t path_bytes = texts.number();
   for (std::uint64_t left = texts.number(); left > 0; --left) {
     std::string name(texts.next());
     std::optional<ColumnSpec> column = column_of(std::move(name), texts.next());
@@ -51,14 +53,28 @@ ColumnTable::ColumnTable(const Index& index) {
     row_bytes_ += column->bytes();
     columns_.push_back(*std::move(column));
   }
-  if (texts.left() / index.size() != row_bytes_ || texts.left() % index.size() != 0) damaged();
-  rows_ = all.last(texts.left());
+  if (path_bytes > texts.left()) damaged();
+  const std::uint64_t row_bytes = texts.left() - path_bytes;
+  if (row_bytes / index.size() != row_bytes_ || row_bytes % index.size() != 0) damaged();
+  rows_ = all.last(texts.left()).first(row_bytes);
+  paths_ = {reinterpret_cast<const char*>(all.last(path_bytes).data()), path_bytes};
+}
+
+ColumnTable::File ColumnTable::file(std::uint64_t sample, std::size_t column) const {
+  std::span<const std::byte> value = row(sample);
+  for (std::size_t i = 0; i < column; ++i) value = value.subspan(columns_[i].bytes());
+  ColumnFile file;
+  std::memcpy(&file, value.data(), sizeof file);
+  if (file.path_begin >= paths_.size() || file.path_length >= paths_.size() - file.path_begin) damaged();
+  if (paths_[file.path_begin + file.path_length] != '\0') damaged();
+  return {paths_.substr(file.path_begin, file.path_length), file.bytes};
 }
 
 std::string dataset::column_head(const Scan& scan) {
   if (scan.values.columns.empty()) return {};
   std::string head;
   const auto put = [&](std::string_view text) { head.append(text).push_back('\0'); };
+  put(std::to_string(scan.values.paths.size()));
   put(std::to_string(scan.values.columns.size()));
   for (const ColumnSpec& column : scan.values.columns) {
     put(column.name);

@@ -29,16 +29,24 @@ class ColumnTable {
   [[nodiscard]] std::span<const std::byte> row(std::uint64_t sample) const noexcept {
     return rows_.subspan(sample * row_bytes_, row_bytes_);
   }
+  struct File {
+    std::string_view path;  ///< relative to the index's root; a NUL follows
+    std::uint64_t bytes;
+  };
+  /// Of a column of files, by its number. Throws Error(kInternal) for a damaged index.
+  [[nodiscard]] File file(std::uint64_t sample, std::size_t column) const;
 
  private:
   std::vector<ColumnSpec> columns_;
   std::size_t row_bytes_ = 0;
   std::span<const std::byte> rows_;
+  std::string_view paths_;
 };
 
 namespace dataset {
 
-/// What a ColumnTable reads, but for the rows, which follow in the order of the samples. Empty: there are no columns.
+/// What a ColumnTable reads, but for the rows, which follow in the order of the samples, and the paths behind them.
+/// Empty: there are no columns.
 [[nodiscard]] std::string column_head(const Scan& scan);
 
 }  // namespace dataset

@@ -2,7 +2,9 @@
 #include "producers/dataset/column_values.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -41,7 +43,7 @@ float number_of(const ColumnSpec& column, std::string_view text, const TextLines
 }  // namespace
 
 Cell cell_of(std::string_view field, ColumnKind kind) {
-  if (kind == ColumnKind::kClass) return {std::string(without_spaces(field))};
+  if (kind == ColumnKind::kClass || of_files(kind)) return {std::string(without_spaces(field))};
   Cell cell;
   const std::string_view apart = kind == ColumnKind::kFloat ? " \t,;|\r" : "|";
   for (std::size_t begin = 0; begin <= field.size();) {
@@ -55,6 +57,7 @@ Cell cell_of(std::string_view field, ColumnKind kind) {
 
 struct ColumnCells::Column {
   std::vector<float> numbers;        // kFloat: of all rows
+  std::vector<ColumnFile> files;     // of columns of files, likewise
   LabelTable names;                  // else: those that were met
   std::vector<std::uint32_t> named;  // their provisional numbers, of all rows
   std::vector<std::size_t> ends;     // of each row's in `named`
@@ -63,10 +66,12 @@ struct ColumnCells::Column {
 ColumnCells::ColumnCells(const std::vector<ColumnSpec>& columns) : columns_(columns), read_(columns.size()) {}
 ColumnCells::~ColumnCells() = default;
 
-std::uint32_t ColumnCells::add(const std::vector<Cell>& cells, const TextLines& lines) {
+std::uint32_t ColumnCells::add(const std::vector<Cell>& cells, int folder, const TextLines& lines) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].kind == ColumnKind::kFloat) {
       add_numbers(read_[i], columns_[i], cells.at(i), lines);
+    } else if (of_files(columns_[i].kind)) {
+      add_file(read_[i], columns_[i], cells.at(i), folder, lines);
     } else {
       add_names(read_[i], columns_[i], cells.at(i), lines);
     }
@@ -78,6 +83,19 @@ void ColumnCells::add_numbers(Column& to, const ColumnSpec& column, const Cell& 
   const std::size_t wanted = column.length.value_or(1);
   if (cell.size() != wanted) fail(column, lines, fmt::format("{} numbers where it has {}", cell.size(), wanted));
   for (const std::string& text : cell) to.numbers.push_back(number_of(column, text, lines));
+}
+
+void ColumnCells::add_file(Column& to, const ColumnSpec& column, const Cell& cell, int folder, const TextLines& lines) {
+  if (cell.size() != 1 || cell.front().empty()) fail(column, lines, "one path of a file has to stand there");
+  const std::string& path = cell.front();
+  if (path.front() == '/') fail(column, lines, "an absolute path: paths are relative to the manifest's folder");
+  struct stat info {};
+  if (::fstatat(folder, path.c_str(), &info, 0) != 0)
+    fail(column, lines, fmt::format("{}: {}", shown(path), std::strerror(errno)));
+  if (!S_ISREG(info.st_mode) || info.st_size == 0)
+    fail(column, lines, fmt::format("{} is empty, or no regular file", shown(path)));
+  to.files.push_back({paths_.size(), path.size(), static_cast<std::uint64_t>(info.st_size)});
+  paths_.append(path).push_back('\0');
 }
 
 void ColumnCells::add_names(Column& to, const ColumnSpec& column, const Cell& cell, const TextLines& lines) {
@@ -97,11 +115,11 @@ void ColumnCells::add_names(Column& to, const ColumnSpec& column, const Cell& ce
 }
 
 ColumnValues ColumnCells::finish(const std::filesystem::path& data) const {
-  ColumnValues values{columns_, 0, {}};
+  ColumnValues values{columns_, 0, {}, paths_};
   std::vector<std::vector<std::uint32_t>> numbers(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     ColumnSpec& column = values.columns[i];
-    if (column.kind != ColumnKind::kFloat) {
+    if (column.kind != ColumnKind::kFloat && !of_files(column.kind)) {
       LabelTable::Numbered numbered =
           read_[i].names.numbered(column.classes.empty() ? nullptr : &columns_[i].classes, data);
       column.classes = std::move(numbered.classes);
@@ -122,6 +140,10 @@ ColumnValues ColumnCells::finish(const std::filesystem::path& data) const {
       if (columns_[i].kind == ColumnKind::kFloat) {
         const std::size_t bytes = values.columns[i].bytes();
         std::memcpy(out, read.numbers.data() + row * (bytes / sizeof(float)), bytes);
+        continue;
+      }
+      if (of_files(columns_[i].kind)) {
+        std::memcpy(out, &read.files[row], sizeof(ColumnFile));
         continue;
       }
       for (std::size_t at = row == 0 ? 0 : read.ends[row - 1]; at < read.ends[row]; ++at) {

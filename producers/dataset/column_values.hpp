@@ -17,10 +17,14 @@ namespace feedring {
 struct ColumnValues {
   std::vector<ColumnSpec> columns;  ///< with their classes
   std::size_t row_bytes = 0;
-  std::string rows;  ///< in each the columns' values, one behind the other
+  std::string rows;   ///< in each the columns' values, one behind the other
+  std::string paths;  ///< of columns of files, each with a NUL behind it
 
   [[nodiscard]] std::string_view row(std::uint32_t number) const noexcept {
     return {rows.data() + number * row_bytes, row_bytes};
+  }
+  [[nodiscard]] std::string_view path(const ColumnFile& file) const noexcept {
+    return {paths.data() + file.path_begin, file.path_length};
   }
 };
 
@@ -43,18 +47,21 @@ class ColumnCells {
   ColumnCells& operator=(const ColumnCells&) = delete;
 
   [[nodiscard]] const std::vector<ColumnSpec>& columns() const noexcept { return columns_; }
-  /// Takes a row's cells, one for each column, and gives its number. Throws Error(kData) that names line and column.
-  std::uint32_t add(const std::vector<Cell>& cells, const TextLines& lines);
+  /// Takes a row's cells, one for each column, and gives its number. Files are looked at in `folder`, a descriptor.
+  /// Throws Error(kData) that names line and column.
+  std::uint32_t add(const std::vector<Cell>& cells, int folder, const TextLines& lines);
   /// Throws Error(kData), with the column and `data`, for a name that a column's given classes lack.
   [[nodiscard]] ColumnValues finish(const std::filesystem::path& data) const;
 
  private:
   struct Column;
   void add_numbers(Column& to, const ColumnSpec& column, const Cell& cell, const TextLines& lines);
+  void add_file(Column& to, const ColumnSpec& column, const Cell& cell, int folder, const TextLines& lines);
   void add_names(Column& to, const ColumnSpec& column, const Cell& cell, const TextLines& lines);
 
   std::vector<ColumnSpec> columns_;
   std::vector<Column> read_;
+  std::string paths_;
   std::uint32_t rows_ = 0;
 };
 

@@ -28,8 +28,18 @@ void Digest::add(std::string_view path, std::uint64_t bytes, std::uint64_t label
 void Digest::add(const Scan& scan, const Sample& sample) {
   add(scan.path(sample), sample.bytes, sample.label);
   if (scan.values.row_bytes == 0) return;
-  const std::string_view row = scan.values.row(sample.row);
-  XXH3_128bits_update(state_, row.data(), row.size());
+  std::string_view values = scan.values.row(sample.row);
+  for (const ColumnSpec& column : scan.values.columns) {
+    std::string_view value = values.substr(0, column.bytes());
+    values.remove_prefix(column.bytes());
+    if (of_files(column.kind)) {  // where a path lies depends on the order of the lines
+      ColumnFile file;
+      std::memcpy(&file, value.data(), sizeof file);
+      add(scan.values.path(file), file.bytes, 0);
+    } else {
+      XXH3_128bits_update(state_, value.data(), value.size());
+    }
+  }
 }
 
 DigestBytes Digest::finish() const {

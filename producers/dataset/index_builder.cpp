@@ -38,7 +38,8 @@ IndexHeader header_of(const Scan& scan) noexcept {
   for (const std::string& name : scan.classes) header.text_bytes += name.size() + 1;
   header.text_bytes += scan.paths.size();
   header.attachment_at = header.text_at + header.text_bytes;
-  header.attachment_bytes = dataset::column_head(scan).size() + scan.samples.size() * scan.values.row_bytes;
+  header.attachment_bytes =
+      dataset::column_head(scan).size() + scan.samples.size() * scan.values.row_bytes + scan.values.paths.size();
   header.total_bytes = header.attachment_at + header.attachment_bytes;
   return header;
 }
@@ -131,6 +132,7 @@ UniqueFd build_index(const Scan& scan) {
   writer.put(columns.data(), columns.size());
   if (!columns.empty()) {
     for (const Sample& sample : scan.samples) writer.put(scan.values.row(sample.row).data(), scan.values.row_bytes);
+    writer.put(scan.values.paths.data(), scan.values.paths.size());
   }
   writer.flush();
   seal_content(fd.get());

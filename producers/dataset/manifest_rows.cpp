@@ -109,7 +109,7 @@ void ManifestRows::add(const ManifestRow& row, const std::vector<Cell>& cells, c
     scan_.skipped.push_back({path_, Skip::kEmpty});
   } else {
     add_sample(scan_, path_, bytes, *number);
-    scan_.samples.back().row = cells_.add(cells, lines);
+    scan_.samples.back().row = cells_.add(cells, folder_.get(), lines);
   }
 }
 

@@ -74,9 +74,10 @@ Fault Decoder::decode(std::span<const std::uint8_t> bytes, const ImageInfo& info
   box = stored_box(box, size, info.orientation);
   RgbView view;
   Fault fault;
+  if (info.indices && info.format != Format::kPng) return no_indices();
   switch (info.format) {
     case Format::kJpeg: fault = jpeg_pixels(bytes, info, size, box, view); break;
-    case Format::kPng: fault = png_pixels(bytes, size, box, info.options, arena_, view); break;
+    case Format::kPng: fault = png_pixels(bytes, size, box, info.options, info.indices, arena_, view); break;
     case Format::kWebp: fault = webp_pixels(bytes, size, box, info.options, arena_, view); break;
     case Format::kGif: fault = gif_pixels(bytes, size, box, info.options, arena_, view); break;
     case Format::kBmp: fault = bmp_pixels(bytes, size, box, info.options, arena_, view); break;

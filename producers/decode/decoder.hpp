@@ -34,6 +34,9 @@ struct ImageInfo {
   Size size;                     ///< as it is delivered: turned, where `orientation` says so
   std::uint8_t orientation = 1;  ///< how the stored picture is to be turned: EXIF's numbers
   DecodeOptions options{};       ///< by which it is to be read
+  /// To be set by who wants it: of a PNG of gray or palette values, the gray of each pixel's value or index; what is no
+  /// such file is a fault.
+  bool indices = false;
 };
 
 /// Decodes one image after the other for one thread; any instance may be used by one thread at a time. Keeps the memory

@@ -92,7 +92,7 @@ Fault open(std::span<const std::uint8_t> bytes, Arena& arena, Context& context, 
 }
 
 /// Palette and transparency.
-Fault read_colours(spng_ctx* context, const std::optional<Rgb>& background, PngColours& colours) {
+Fault read_colours(spng_ctx* context, const std::optional<Rgb>& background, bool indices, PngColours& colours) {
   colours.background = background;
   spng_trns transparent{};
   if (background) {
@@ -108,6 +108,8 @@ Fault read_colours(spng_ctx* context, const std::optional<Rgb>& background, PngC
       spng_plte entries{};
       if (const int code = spng_get_plte(context, &entries)) return libspng_says(code);
       colours.palette = make_palette(entries, transparent, background);
+      for (std::size_t i = 0; indices && i < std::size(colours.palette.rgb); ++i)
+        std::memset(colours.palette.rgb[i], static_cast<int>(i), sizeof colours.palette.rgb[i]);
       break;
     }
     case SPNG_COLOR_TYPE_GRAYSCALE: colours.key[0] = transparent.gray; break;
@@ -151,8 +153,10 @@ Fault png_header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size) 
   return std::nullopt;
 }
 
-Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const DecodeOptions& options, Arena& arena,
-                 RgbView& out) {
+Fault no_indices() { return "it is no PNG of gray or palette values of at most 8 bits"; }
+
+Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const DecodeOptions& options, bool indices,
+                 Arena& arena, RgbView& out) {
   Context context;
   PngColours colours{};
   spng_ihdr& header = colours.header;
@@ -162,10 +166,12 @@ Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const 
       static_cast<std::int32_t>(header.height) != size.height) {
     return "the file changed while it was read";
   }
+  const bool values = header.color_type == SPNG_COLOR_TYPE_INDEXED || header.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
+  if (indices && (!values || header.bit_depth > 8)) return no_indices();
   // In the file's own format, so that what happens to depth, palette and alpha is written in one place: png_rows.cpp.
   int code = spng_decode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE);
   if (code != 0) return libspng_says(code);
-  if (Fault fault = read_colours(context.get(), options.background, colours)) return fault;
+  if (Fault fault = read_colours(context.get(), options.background, indices, colours)) return fault;
 
   const std::size_t stride = std::size_t{3} * box.width;
   const std::size_t row_bytes = png_row_bytes(header, header.width);

@@ -16,8 +16,10 @@ Fault png_header(std::span<const std::uint8_t> bytes, Arena& arena, Size& size);
 
 /// The pixels of `box`, in memory of the arena. The arena was just reset; `size` is what png_header() gave. The whole
 /// file is always read and checked, so that the verdict does not depend on the box. Where damage is accepted, checksums
-/// are not looked at, and rows that cannot be had are black.
-Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const DecodeOptions& options, Arena& arena,
-                 RgbView& out);
+/// are not looked at, and rows that cannot be had are black. `indices` as in ImageInfo.
+Fault png_pixels(std::span<const std::uint8_t> bytes, Size size, Box box, const DecodeOptions& options, bool indices,
+                 Arena& arena, RgbView& out);
+/// What is said of other files.
+[[nodiscard]] Fault no_indices();
 
 }  // namespace feedring

@@ -82,7 +82,7 @@ bool FeedContext::fits_columns(const contract::RingShape& shape) const {
   const std::vector<ColumnSpec>& columns = columns_.columns();
   return std::all_of(columns.begin(), columns.end(), [&](const ColumnSpec& column) {
     const contract::TensorEntry* entry = find_tensor(shape, column.name);
-    return entry != nullptr && entry->row_bytes == column.bytes();
+    return entry != nullptr && entry->row_bytes == bytes_in_slot(column);
   });
 }
 
@@ -126,6 +126,18 @@ FileRequest FeedContext::file(std::uint64_t sample) {
     request.archive = archives_.open(directory_.get(), index_, request.member.archive);
   }
   return request;
+}
+
+FileRequest FeedContext::column_file(std::uint64_t sample, std::size_t column) const {
+  const ColumnTable::File file = columns_.file(sample, column);
+  // Told from the sample's picture by a number that no sample has.
+  return {{number_, sample | (std::uint64_t{column} + 1) << 48}, directory_.get(), file.path, file.bytes};
+}
+
+std::size_t FeedContext::bytes_in_slot(const ColumnSpec& column) const noexcept {
+  if (column.kind == ColumnKind::kImage) return bytes_per_image();
+  if (column.kind == ColumnKind::kMask) return views_->groups().front().pipeline.pixels();
+  return column.bytes();
 }
 
 std::optional<FileRequest> FeedContext::planned_file(const EpisodeKey& key, std::uint32_t part) {

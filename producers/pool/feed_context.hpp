@@ -75,6 +75,11 @@ class FeedContext {
   /// What the reader needs to fetch a sample. Precondition: sample < index().size().
   [[nodiscard]] FileRequest file(std::uint64_t sample);
 
+  /// The same for a column of files of columns().
+  [[nodiscard]] FileRequest column_file(std::uint64_t sample, std::size_t column) const;
+  /// Bytes of a sample in the tensor of such a column, or another.
+  [[nodiscard]] std::size_t bytes_in_slot(const ColumnSpec& column) const noexcept;
+
   /// The file that a part of a row is made of, as planned; nullopt for padding of an episode, and where the store has
   /// the picture. For the work loop alone.
   [[nodiscard]] std::optional<FileRequest> planned_file(const EpisodeKey& key, std::uint32_t part);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "producers/transform/finish.hpp"
+#include "producers/transform/mask.hpp"
 #include "producers/transform/transform.hpp"
 
 namespace feedring {
@@ -54,6 +55,27 @@ void demand_one_view(const FeedSpec& spec) {
   if (spec.finish == FinishBy::kDevice) fail("finish = \"device\"", "finishes one tensor of images");
 }
 
+// Masks and further pictures go the way of one picture.
+void demand_one_way(const FeedSpec& spec) {
+  const auto file = std::find_if(spec.columns.begin(), spec.columns.end(),
+                                 [](const ColumnSpec& column) { return of_files(column.kind); });
+  if (file == spec.columns.end()) return;
+  const auto fail = [&](std::string_view what) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("feed '{}' has the column '{}' of files, which does not go with {}: leave "
+                            "one of them out",
+                            spec.name, file->name, what));
+  };
+  if (!spec.views.empty()) fail("views");
+  if (spec.cache == Cache::kDecoded) fail("cache = \"decoded\"");
+  if (spec.finish == FinishBy::kDevice) fail("finish = \"device\"");
+  const auto mask = std::find_if(spec.columns.begin(), spec.columns.end(),
+                                 [](const ColumnSpec& column) { return column.kind == ColumnKind::kMask; });
+  if (mask == spec.columns.end()) return;
+  if (const std::string why = unfit_for_masks(Chain::parse(spec.transform)); !why.empty())
+    throw Error(ErrorKind::kUsage, fmt::format("feed '{}' has the mask '{}': {}", spec.name, mask->name, why));
+}
+
 // What is kept must be the same each time.
 void demand_keepable(const FeedSpec& spec, const Chain& chain) {
   if (spec.cache != Cache::kDecoded) return;
@@ -80,6 +102,7 @@ Chain chain_of(const FeedSpec& spec, const ViewSpec& view) {
 
 FeedPictures pictures_of(const FeedSpec& spec) {
   demand_one_view(spec);
+  demand_one_way(spec);
   FeedPictures pictures{spec, spec, std::nullopt, {}};
   if (spec.views.empty()) {
     const Chain chain = Chain::parse(spec.transform);
@@ -105,6 +128,15 @@ std::vector<TensorSpec> tensors_of(const std::vector<NodeView>& views, const std
     switch (column.kind) {
       case ColumnKind::kClass: tensors.push_back({column.name, Dtype::kInt64, {}, {}}); break;
       case ColumnKind::kMultiHot: tensors.push_back({column.name, Dtype::kUint8, {column.classes.size()}, {}}); break;
+      case ColumnKind::kImage: {
+        const NodeView& picture = views.front();
+        tensors.push_back(
+            picture_tensor(column.name, std::nullopt, picture.height, picture.width, picture.dtype, layout));
+        break;
+      }
+      case ColumnKind::kMask:
+        tensors.push_back({column.name, Dtype::kUint8, {views.front().height, views.front().width}, {}});
+        break;
       case ColumnKind::kFloat:
         tensors.push_back({column.name, Dtype::kFloat32, {}, {}});
         if (column.length) tensors.back().shape = {*column.length};

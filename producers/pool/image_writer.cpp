@@ -9,24 +9,51 @@ namespace feedring {
 
 SampleWriter::Result ImageWriter::write(FeedContext& feed, const RowTask& task, std::uint64_t sample,
                                         std::span<const Shot> shots, std::optional<ClassAugment> turned,
-                                        const SampleWriter::Substitute& substitute) {
+                                        const SampleWriter::Substitute& substitute, std::span<const FilePlace> files) {
   return samples_.write(
-      feed, task, sample, [&](std::uint64_t which) { return make_views(feed, which, shots, turned); }, substitute,
+      feed, task, sample, [&](std::uint64_t which) { return make_sample(feed, which, shots, turned, files); },
+      substitute,
       [&] {
         for (const Shot& shot : shots) std::memset(shot.out.data(), 0, shot.out.size());
+        for (const FilePlace& file : files) std::memset(file.out.data(), 0, file.out.size());
       });
 }
 
-Fault ImageWriter::make_views(FeedContext& feed, std::uint64_t sample, std::span<const Shot> shots,
-                              std::optional<ClassAugment> turned) {
+Fault ImageWriter::make_sample(FeedContext& feed, std::uint64_t sample, std::span<const Shot> shots,
+                               std::optional<ClassAugment> turned, std::span<const FilePlace> files) {
   guards_.clear();
   inside_.clear();
   for (const Shot& shot : shots) {
     guards_.emplace_back(shot.out.data(), shot.out.size());
     inside_.push_back({shot.random, {guards_.back().data(), shot.out.size()}});
   }
+  for (const FilePlace& file : files) guards_.emplace_back(file.out.data(), file.out.size());
   Fault fault = make_inside(feed, sample, turned);
+  // Masks first: they do what the picture's pipeline did last.
+  for (const ColumnKind kind : {ColumnKind::kMask, ColumnKind::kImage}) {
+    for (std::size_t i = 0; i < files.size() && !fault; ++i) {
+      if (feed.columns().columns()[files[i].column].kind != kind) continue;
+      fault = make_file(feed, sample, shots.front().random, files[i], guards_[shots.size() + i].data());
+    }
+  }
   for (const GuardedBytes& guard : guards_) guard.put();
+  return fault;
+}
+
+Fault ImageWriter::make_file(FeedContext& feed, std::uint64_t sample, Draw random, const FilePlace& file,
+                             std::uint8_t* out) {
+  const ColumnSpec& column = feed.columns().columns()[file.column];
+  const FileRequest request = feed.column_file(sample, file.column);
+  const Reader::Bytes bytes = reader_.take(request);
+  Fault fault = bytes.fault;
+  if (!fault) {
+    decoder_.use_shelf(nullptr);  // which is of the samples' own pictures
+    fault =
+        column.kind == ColumnKind::kMask
+            ? masks_.run(bytes.data, decoder_, feed.pipeline().drawn(), feed.spec().max_pixels, {out, file.out.size()})
+            : feed.pipeline().run(bytes.data, decoder_, random, feed.spec().max_pixels, out);
+  }
+  if (fault) fault = "its " + column.name + ' ' + std::string(request.path) + ": " + *fault;
   return fault;
 }
 

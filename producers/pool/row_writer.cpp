@@ -27,12 +27,24 @@ RowStatus RowWriter::write(FeedContext& feed, const contract::RingShape& shape, 
     for (std::uint32_t i = 0; i < group.count; ++i, out += bytes)
       shots_.push_back({plan.draw(task.ordinal, Stream::kAugment, shots_.size()), {out, bytes}});
   }
-  const SampleWriter::Result result = images_.write(feed, task, planned, shots_, std::nullopt, std::ref(substitute));
+  files_.clear();
+  const std::vector<ColumnSpec>& columns = feed.columns().columns();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!of_files(columns[i].kind)) continue;
+    const contract::TensorEntry* tensor = find_tensor(shape, columns[i].name);
+    files_.push_back({i,
+                      {reinterpret_cast<std::uint8_t*>(task.payload + tensor->offset + row * tensor->row_bytes),
+                       feed.bytes_in_slot(columns[i])}});
+  }
+  const SampleWriter::Result result =
+      images_.write(feed, task, planned, shots_, std::nullopt, std::ref(substitute), files_);
 
   std::span<const std::byte> values = feed.columns().row(result.sample);
-  for (const ColumnSpec& column : feed.columns().columns()) {
-    const contract::TensorEntry* tensor = find_tensor(shape, column.name);
-    std::memcpy(task.payload + tensor->offset + row * tensor->row_bytes, values.data(), column.bytes());
+  for (const ColumnSpec& column : columns) {
+    if (!of_files(column.kind)) {
+      const contract::TensorEntry* tensor = find_tensor(shape, column.name);
+      std::memcpy(task.payload + tensor->offset + row * tensor->row_bytes, values.data(), column.bytes());
+    }
     values = values.subspan(column.bytes());
   }
   put_value(shape, task.payload, "labels", row, 0, static_cast<std::int64_t>(feed.index().label(result.sample)));

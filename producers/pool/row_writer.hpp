@@ -18,7 +18,8 @@ class RowWriter {
 
  private:
   ImageWriter& images_;
-  std::vector<Shot> shots_;  // scratch
+  std::vector<Shot> shots_;       // scratch
+  std::vector<FilePlace> files_;  // likewise
 };
 
 }  // namespace feedring

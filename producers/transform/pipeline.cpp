@@ -105,6 +105,7 @@ Fault Pipeline::run(RgbView picture, Draw& random, std::uint64_t max_pixels, std
 }
 
 Fault Pipeline::draw(Size size, Draw& random, std::uint64_t max_pixels, Drawn& drawn) const {
+  drawn.size = size;
   if (Fault fault = chain_.draw(size, random, drawn.choices)) return fault;
   drawn.geometry.start(size);
   drawn.geometry.apply(drawn.choices);

@@ -38,6 +38,7 @@ class Renderer {
 
 /// What a chain does to one picture: its steps with their choices made, and the passes over pixels that they come to.
 struct Drawn {
+  Size size;  ///< of the picture
   Choices choices;
   Geometry geometry;
 
@@ -53,6 +54,11 @@ class Pipeline {
 
   [[nodiscard]] std::size_t bytes_per_image() const noexcept { return finish_.bytes_per_image(); }
 
+  [[nodiscard]] std::size_t pixels() const noexcept {
+    const Size size = chain_.output_size();
+    return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+  }
+
   /// Writes exactly bytes_per_image() bytes at `out`, which is aligned for the dtype. On a fault they are undefined.
   /// `random` is the ordinal's stream for augmentation. `turned`: before all else, the image is turned so.
   Fault run(std::span<const std::uint8_t> bytes, Decoder& decoder, Draw& random, std::uint64_t max_pixels,
@@ -60,6 +66,9 @@ class Pipeline {
 
   /// The same for a picture that is decoded already. Reads nothing outside of `picture`: it needs no slack.
   Fault run(RgbView picture, Draw& random, std::uint64_t max_pixels, std::uint8_t* out);
+
+  /// What the last run() did.
+  [[nodiscard]] const Drawn& drawn() const noexcept { return drawn_; }
 
   // The same step by step, for who needs the picture more than once (views.hpp).
 
