@@ -48,7 +48,8 @@ fs::path builtin_file(const std::string& list) {
   const std::vector<std::string> names = builtin_names();
   if (std::find(names.begin(), names.end(), list) == names.end()) {
     std::string hint = did_you_mean(list, {names.begin(), names.end()});
-    for (std::size_t i = 0; hint.empty() && i < names.size(); ++i) hint += (i == 0 ? "; there are " : ", ") + names[i];
+    const bool near = !hint.empty();
+    for (std::size_t i = 0; !near && i < names.size(); ++i) hint += (i == 0 ? "; there are " : ", ") + names[i];
     fail(list, "this installation of feedring has no such list" + hint);
   }
   return builtin_folder() / (list.substr(kBuiltin.size()) + ".txt");
@@ -69,13 +70,14 @@ std::string read_text(const fs::path& file) {
 }
 
 std::vector<std::string> names_in_json(const std::string& text, const fs::path& file) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_object() && json.contains("class_names")) json = nlohmann::json(json["class_names"]);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // By reference: a copy of what is nested deep would overflow the stack.
+  const nlohmann::json& list = json.is_object() && json.contains("class_names") ? json["class_names"] : json;
   std::vector<std::string> names;
-  for (const nlohmann::json& each : json) {
-    if (json.is_array() && each.is_string()) {
+  for (const nlohmann::json& each : list) {
+    if (list.is_array() && each.is_string()) {
       names.push_back(each.get<std::string>());
-    } else if (json.is_array() && each.is_array() && each.size() == 2 && each[0].is_string() && each[1].is_string()) {
+    } else if (list.is_array() && each.is_array() && each.size() == 2 && each[0].is_string() && each[1].is_string()) {
       names.push_back(each[0].get<std::string>() + '/' + each[1].get<std::string>());
     } else {
       names.clear();

@@ -8,6 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "producers/dataset/columns.hpp"
 #include "producers/dataset/labels.hpp"
@@ -80,7 +82,7 @@ void ArchiveImages::add(Listed listed, const std::string& before) {
 std::string_view ArchiveImages::common_folder(std::size_t levels) const {
   std::string_view common = images_.front().in_archive();
   const auto up = [&common] {
-    const std::size_t slash = common.empty() ? std::string_view::npos : common.rfind('/', common.size() - 2);
+    const std::size_t slash = common.size() < 2 ? std::string_view::npos : common.rfind('/', common.size() - 2);
     common = slash == std::string_view::npos ? std::string_view() : common.substr(0, slash + 1);
   };
   common = common.substr(0, common.rfind('/') == std::string_view::npos ? 0 : common.rfind('/') + 1);
@@ -177,16 +179,13 @@ void ArchiveImages::number_by_label(Scan& scan, const std::vector<std::string>* 
                                     const std::filesystem::path& data) {
   ClassFilter filter(choice_.classes);
   LabelTable table;
-  std::string_view last_key;
-  const Image* last = nullptr;
+  std::set<std::pair<std::uint32_t, std::string_view>> samples;
   for (const Image& image : images_) {
     const auto fail = [&](std::string_view what) {
       throw Error(ErrorKind::kData, fmt::format("{}: the sample {} {}", shown(data.native()), shown(image.path), what));
     };
     const std::string_view key = key_of(image.in_archive());
-    if (last != nullptr && key == last_key && last->member.archive == image.member.archive) fail("has several images");
-    last_key = key;
-    last = &image;
+    if (!samples.emplace(image.member.archive, key).second) fail("has several images");
     if (image.label.empty()) fail("has no label, but others have one: add its .cls");
     if (!filter.keeps(image.label)) continue;
     const std::optional<std::uint32_t> number = table.add(image.label);

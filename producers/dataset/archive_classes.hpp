@@ -52,7 +52,6 @@ class ArchiveImages {
   const DataChoice& choice_;
   std::vector<Image> images_;
   std::map<std::string, std::string, std::less<>> labels_;  // of this tar, by key
-  std::string last_key_;
   bool labelled_ = false;
   std::optional<PackHead> head_;
 };

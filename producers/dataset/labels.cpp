@@ -13,7 +13,7 @@ namespace feedring::dataset {
 std::vector<std::uint32_t> numbers_of(const std::vector<std::string>& names, const std::vector<std::string>& classes,
                                       const std::filesystem::path& data) {
   std::unordered_map<std::string_view, std::uint32_t> known;
-  for (const std::string& name : classes) known.emplace(name, static_cast<std::uint32_t>(known.size()));
+  for (std::size_t i = 0; i < classes.size(); ++i) known.emplace(classes[i], static_cast<std::uint32_t>(i));
   std::vector<std::uint32_t> numbers;
   for (const std::string& name : names) {
     const auto found = known.find(name);

@@ -6,6 +6,8 @@
 #include <feedring/error.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "producers/dataset/labels.hpp"
 
@@ -28,14 +30,16 @@ std::string write_pack_head(const std::vector<std::string>& classes, const std::
 
 std::optional<PackHead> read_pack_head(std::string_view text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("feedring_pack", nlohmann::json()) != 1) return std::nullopt;
-  const nlohmann::json classes = json.value("classes", nlohmann::json());
-  if (!classes.is_array()) return std::nullopt;
+  if (!json.is_object()) return std::nullopt;
+  const auto version = json.find("feedring_pack"), classes = json.find("classes");  // never a copy: it may be deep
+  if (version == json.end() || *version != 1 || classes == json.end() || !classes->is_array()) return std::nullopt;
   PackHead head;
+  std::set<std::string_view> names;
   std::uint64_t all = 0;
-  for (const nlohmann::json& each : classes) {
+  for (const nlohmann::json& each : *classes) {
     if (!each.is_array() || each.size() != 2 || !each[0].is_string() || !each[1].is_number_unsigned())
       return std::nullopt;
+    if (!names.insert(each[0].get_ref<const std::string&>()).second) return std::nullopt;
     head.classes.push_back(each[0].get<std::string>());
     head.samples.push_back(each[1].get<std::uint64_t>());
     if (head.samples.back() > std::numeric_limits<std::uint32_t>::max() - all) return std::nullopt;

@@ -88,6 +88,17 @@ bool is_end(const Block& block) {
   return std::all_of(block.begin(), block.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
+/// Where the bytes of an old GNU sparse file begin: behind the blocks that go on with its map (GNU tar's manual, "Basic
+/// Tar Format": `isextended` at 482 of the header and at 504 of these).
+std::uint64_t behind_sparse_map(const ArchiveFile& file, Block block, std::uint64_t at) {
+  for (std::size_t more = 482; block.at(more) != 0; more = 504) {
+    if (file.bytes() - at < kBlock) file.fail("it is cut short in a sparse file's map");
+    file.read(at, block.data(), block.size());
+    at += kBlock;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::vector<Listed> list_tar(const ArchiveFile& file) {
@@ -121,6 +132,7 @@ std::vector<Listed> list_tar(const ArchiveFile& file) {
       if (name.find('\0') != std::string::npos) file.fail("it has a name with a NUL character");
       const bool file_type = type == '0' || type == '\0' || type == '7';
       const bool sparse = type == 'S' || (file_type && extra.sparse);
+      if (type == 'S') at = behind_sparse_map(file, block, at);
       const bool folder = type == '5' || name.ends_with('/') || name.empty() || name == ".";
       if (!folder) {
         const Member member{.offset = at, .stored_bytes = file_type ? bytes : 0};

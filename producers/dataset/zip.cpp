@@ -115,8 +115,8 @@ std::vector<Listed> list_zip(const ArchiveFile& file) {
   const Directory directory = find_directory(file);
   const std::string text = file.read_text(directory.at, directory.bytes);
   std::vector<Listed> members;
-  std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < directory.entries; ++i) {
+  // To the directory's end, whatever the count says: without zip64 it has 16 bits.
+  for (std::uint64_t at = 0; at < text.size();) {
     const std::uint8_t* entry = bytes_of(text) + at;
     if (text.size() - at < kEntry || little_endian<4>(entry) != 0x02014b50) file.fail("its directory is damaged");
     const std::uint64_t name = little_endian<2>(entry + 28), extra = little_endian<2>(entry + 30);

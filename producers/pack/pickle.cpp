@@ -43,9 +43,9 @@ const Pickle::Array& Pickle::array(Ref value) const {
 std::optional<Pickle::Ref> Pickle::find(Ref dict, std::string_view key) const {
   if (kind(dict) != Kind::kDict) return std::nullopt;
   const std::vector<Ref>& both = items(dict);
-  for (std::size_t i = 0; i + 1 < both.size(); i += 2) {
-    const Kind of = kind(both[i]);
-    if ((of == Kind::kText || of == Kind::kBytes) && values_[both[i]].text == key) return both[i + 1];
+  for (std::size_t i = both.size() / 2 * 2; i >= 2; i -= 2) {  // of equal keys the last one holds, as in Python
+    const Kind of = kind(both[i - 2]);
+    if ((of == Kind::kText || of == Kind::kBytes) && values_[both[i - 2]].text == key) return both[i - 1];
   }
   return std::nullopt;
 }

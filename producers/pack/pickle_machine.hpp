@@ -55,6 +55,8 @@ class PickleMachine {
 
   Pickle& out_;
   std::string_view left_;
+  const std::uint64_t all_ = left_.size();  // of the pickle
+  std::uint64_t encoded_ = 0;               // what was made of texts, beside the pickle
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, Ref> memo_;

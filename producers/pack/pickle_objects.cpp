@@ -71,6 +71,7 @@ void PickleMachine::reduce(Ref callable, Ref arguments) {
     case Callable::kDtype: {
       std::string_view name = out_.text(arguments_of(arguments, 1)[0]);
       if (name.starts_with('<') || name.starts_with('|')) name.remove_prefix(1);
+      if (name == "O8" || name == "O4") name = "O";  // as NumPy writes it
       if (name != "O" && width_of(std::string(name)) == 0)
         fail(fmt::format("holds an array of {}, which is not read", name));
       push(make(Kind::kOther));
@@ -110,6 +111,8 @@ void PickleMachine::reduce(Ref callable, Ref arguments) {
                             ? text[i]
                             : static_cast<char>((lead & 3U) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3fU)));
       }
+      encoded_ += bytes.size();
+      if (encoded_ > all_) fail("unpacks to more than the file has: the same text again and again");
       out_.texts_.push_back(std::move(bytes));
       return push_text(Kind::kBytes, out_.texts_.back());
     }

@@ -40,6 +40,7 @@ Pixels pixels_in(const Pickle& pickle, Ref value) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(array.bytes.data());
   if (array.dtype != "u1" || array.fortran) pickle.fail("has pictures that are no array of 8 bit numbers in C's order");
   const std::vector<std::uint64_t>& shape = array.shape;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) pickle.fail("has an array without a picture");
   if (shape.size() == 4 && shape[3] == 3) return {shape[0], shape[1], shape[2], Order::kRgb, first};
   for (std::uint64_t side = 1; shape.size() == 2 && 3 * side * side <= shape[1] && side <= 4096; ++side) {
     if (3 * side * side == shape[1]) return {shape[0], side, side, Order::kPlanes, first};
@@ -55,7 +56,7 @@ std::unique_ptr<Source> of_pixels(const Shared& opened, const Pixels& pixels, st
   const std::uint64_t each = pixels.height * pixels.width * 3;
   return std::make_unique<Pictures>(
       std::move(classes), labels, each, ".ppm", [opened, pixels, each](std::uint64_t picture, std::string& file) {
-        write_pnm(file, pixels.first + picture * each, pixels.height, pixels.width, 3, pixels.order);
+        write_ppm(file, pixels.first + picture * each, pixels.height, pixels.width, pixels.order);
       });
 }
 
@@ -96,21 +97,43 @@ std::vector<std::string> names_in_meta(const fs::path& file, const char* key) {
   return names ? opened.pickle.texts(*names).value_or(std::vector<std::string>()) : std::vector<std::string>();
 }
 
-/// Names for the numbers where all have one; with superclasses where each number has one of them.
-void name_classes(const Pickle& pickle, const fs::path& file, const std::vector<std::int64_t>& fine,
-                  std::optional<Ref> coarse, std::vector<std::string>& classes) {
-  const std::vector<std::string> names = names_in_meta(file, "fine_label_names");
-  const std::vector<std::string> supers = names_in_meta(file, "coarse_label_names");
-  const auto of = coarse ? pickle.numbers(*coarse) : std::nullopt;
+/// Gives `classes`, which are called by their numbers, names where all numbers have one. `supers` are superclasses by
+/// number, `super_of` that of each sample in the order of `numbers`; a class gets its first sample's.
+void name_classes(std::vector<std::string>& classes, const std::vector<std::string>& names,
+                  const std::vector<std::int64_t>& numbers, const std::vector<std::string>& supers,
+                  const std::optional<std::vector<std::int64_t>>& super_of) {
+  const auto has = [](const std::vector<std::string>& list, std::int64_t number) {
+    return number >= 0 && static_cast<std::size_t>(number) < list.size();
+  };
+  if (!std::all_of(classes.begin(), classes.end(), [&](const auto& name) { return has(names, std::stoll(name)); }))
+    return;
   for (std::string& name : classes) {
     const std::int64_t number = std::stoll(name);
-    if (number < 0 || static_cast<std::size_t>(number) >= names.size()) return;
     name = names[static_cast<std::size_t>(number)];
-    const auto at = static_cast<std::size_t>(std::find(fine.begin(), fine.end(), number) - fine.begin());
-    if (!of || at >= of->size()) continue;
-    const auto super = static_cast<std::size_t>((*of)[at]);
-    if (super < supers.size()) name = supers[super] + '/' + name;
+    std::replace(name.begin(), name.end(), '/', '_');
+    const auto at = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), number) - numbers.begin());
+    if (!super_of || at >= super_of->size() || !has(supers, (*super_of)[at])) continue;
+    name = supers[static_cast<std::size_t>((*super_of)[at])] + '/' + name;
   }
+}
+
+/// The names of tieredImageNet's labels, in their file. `labels` become class numbers.
+std::vector<std::string> read_label_file(const fs::path& file, std::vector<std::uint32_t>& labels) {
+  const Opened opened(file);
+  const Pickle& pickle = opened.pickle;
+  const auto specific = pickle.find(pickle.root(), "label_specific");
+  const auto of = specific ? specific : pickle.find(pickle.root(), "labels");
+  const auto numbers = of ? pickle.numbers(*of) : std::nullopt;
+  if (!numbers) pickle.fail("has neither label_specific nor labels, of whole numbers");
+  std::vector<std::string> classes = classes_of(*numbers, labels);
+  const auto texts = [&](const char* key) {
+    const auto value = pickle.find(pickle.root(), key);
+    return value ? pickle.texts(*value).value_or(std::vector<std::string>()) : std::vector<std::string>();
+  };
+  const auto general = pickle.find(pickle.root(), "label_general");
+  name_classes(classes, texts("label_specific_str"), *numbers, texts("label_general_str"),
+               general ? pickle.numbers(*general) : std::nullopt);
+  return classes;
 }
 
 std::unique_ptr<Source> open_data(const Shared& opened, const fs::path& file, Ref data, Ref label_value) {
@@ -119,7 +142,9 @@ std::unique_ptr<Source> open_data(const Shared& opened, const fs::path& file, Re
   if (!numbers) pickle.fail("has labels that are no whole numbers");
   std::vector<std::uint32_t> labels;
   std::vector<std::string> classes = classes_of(*numbers, labels);
-  name_classes(pickle, file, *numbers, pickle.find(pickle.root(), "coarse_labels"), classes);
+  const auto coarse = pickle.find(pickle.root(), "coarse_labels");
+  name_classes(classes, names_in_meta(file, "fine_label_names"), *numbers, names_in_meta(file, "coarse_label_names"),
+               coarse ? pickle.numbers(*coarse) : std::nullopt);
   return of_pixels(opened, pixels_in(pickle, data), std::move(classes), labels);
 }
 
@@ -144,35 +169,9 @@ std::unique_ptr<Source> open_png_list(const Shared& opened, const fs::path& file
 
 }  // namespace
 
-std::vector<std::string> read_label_file(const fs::path& file, std::vector<std::uint32_t>& labels) {
-  const Opened opened(file);
-  const Pickle& pickle = opened.pickle;
-  const auto specific = pickle.find(pickle.root(), "label_specific");
-  const auto of = specific ? specific : pickle.find(pickle.root(), "labels");
-  const auto numbers = of ? pickle.numbers(*of) : std::nullopt;
-  if (!numbers) pickle.fail("has neither label_specific nor labels, of whole numbers");
-  std::vector<std::string> classes = classes_of(*numbers, labels);
-  const auto texts = [&](const char* key) {
-    const auto value = pickle.find(pickle.root(), key);
-    return value ? pickle.texts(*value).value_or(std::vector<std::string>()) : std::vector<std::string>();
-  };
-  const std::vector<std::string> names = texts("label_specific_str"), supers = texts("label_general_str");
-  const auto general = pickle.find(pickle.root(), "label_general");
-  const auto super_of = general ? pickle.numbers(*general) : std::nullopt;
-  for (std::string& name : classes) {
-    const std::int64_t number = std::stoll(name);
-    if (number < 0 || static_cast<std::size_t>(number) >= names.size()) break;
-    name = names[static_cast<std::size_t>(number)];
-    std::replace(name.begin(), name.end(), '/', '_');
-    const auto at = static_cast<std::size_t>(std::find(numbers->begin(), numbers->end(), number) - numbers->begin());
-    if (!super_of || at >= super_of->size() || (*super_of)[at] < 0) continue;
-    const auto super = static_cast<std::size_t>((*super_of)[at]);
-    if (super < supers.size()) name = supers[super] + '/' + name;
-  }
-  return classes;
-}
-
 bool is_pickle(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;  // a pipe would be waited for
   std::ifstream stream(file, std::ios::binary);
   std::array<char, 2> begin{};
   stream.read(begin.data(), begin.size());

@@ -24,9 +24,4 @@ namespace feedring::pack {
 /// Throws Error(kData) for anything else.
 [[nodiscard]] std::unique_ptr<Source> open_pickle(const std::filesystem::path& file);
 
-/// Reads the labels of tieredImageNet (`label_specific` and names) or MetaOptNet (`labels`): `labels` has the class of
-/// each picture; returned are their names.
-[[nodiscard]] std::vector<std::string> read_label_file(const std::filesystem::path& file,
-                                                       std::vector<std::uint32_t>& labels);
-
 }  // namespace feedring::pack

@@ -22,21 +22,18 @@ Pictures::Pictures(std::vector<std::string> classes, const std::vector<std::uint
 Item Pictures::item(std::uint64_t number) {
   const Place& place = order_.at(number);
   write_(place.picture, file_);
-  return {fmt::format("{}/{:08}{}", classes_.at(place.label), place.picture, extension_),
+  return {names_.name_of(classes_.at(place.label), fmt::format("{:08}{}", place.picture, extension_), number),
           {reinterpret_cast<const std::uint8_t*>(file_.data()), file_.size()}};
 }
 
-void write_pnm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width,
-               std::uint64_t channels, Order order) {
-  file = fmt::format("P{}\n{} {}\n255\n", channels == 3 ? 6 : 5, width, height);
+void write_ppm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width, Order order) {
+  file = fmt::format("P6\n{} {}\n255\n", width, height);
   const std::size_t begin = file.size();
   const std::uint64_t count = height * width;
-  file.append(reinterpret_cast<const char*>(pixels), count * channels);
-  if (channels != 3 || order == Order::kRgb) return;
+  file.append(reinterpret_cast<const char*>(pixels), count * 3);
+  if (order == Order::kRgb) return;
   for (std::uint64_t i = 0; i < count; ++i) {
-    for (std::uint64_t c = 0; c < 3; ++c) {
-      file[begin + 3 * i + c] = static_cast<char>(order == Order::kBgr ? pixels[3 * i + 2 - c] : pixels[c * count + i]);
-    }
+    for (std::uint64_t c = 0; c < 3; ++c) file[begin + 3 * i + c] = static_cast<char>(pixels[c * count + i]);
   }
 }
 

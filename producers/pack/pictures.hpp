@@ -37,15 +37,15 @@ class Pictures : public Source {
   std::uint64_t bytes_each_;
   std::string extension_;
   WritePicture write_;
+  Names names_;
   std::string file_;
 };
 
 /// How the numbers of a picture lie.
-enum class Order : std::uint8_t { kRgb, kBgr, kPlanes };
+enum class Order : std::uint8_t { kRgb, kPlanes };
 
-/// A PPM, or for one channel a PGM.
-void write_pnm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width,
-               std::uint64_t channels, Order order);
+/// Three channels of 8 bits as a PPM file.
+void write_ppm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width, Order order);
 
 /// Classes by whole numbers, of any size: named by them and numbered in their order. `labels` become class numbers.
 [[nodiscard]] std::vector<std::string> classes_of(const std::vector<std::int64_t>& numbers,

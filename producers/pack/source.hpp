@@ -37,8 +37,8 @@ class Source {
 /// Gives the items of a pack their names.
 class Names {
  public:
-  /// `file` as it is where it lies below the folder of its class, else its last part there; with the item's number in
-  /// front where another one has that name.
+  /// `file` as it is where it lies below the folder of its class, else its last part there; with the item's number, or
+  /// a following one, in front where another one has that name. Never a path that leads out of where it is unpacked.
   [[nodiscard]] std::string name_of(std::string_view class_name, std::string_view file, std::uint64_t number);
 
  private:

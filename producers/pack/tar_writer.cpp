@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,10 +25,15 @@ constexpr std::size_t kBuffer = std::size_t{1} << 20;
 
 TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)), part_(target_) {
   part_ += ".part";
-  file_.reset(::open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  // Without waiting: somebody may have put a pipe there.
+  file_.reset(::open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   if (!file_) fail("cannot be written", errno);
+  struct stat info {};
+  if (::fstat(file_.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
+    throw Error(ErrorKind::kUsage, part_.string() + " is in the way and is not what an import left: remove it");
+  }
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    finished_ = true;  // it is not ours to remove
+    if (errno != EWOULDBLOCK) fail("cannot be locked", errno);
     throw Error(ErrorKind::kUsage,
                 part_.string() + " is being written by another import: wait for it, or choose another name");
   }
@@ -100,13 +106,31 @@ std::uint64_t TarWriter::finish() {
   if (beyond != 0) put(std::string(kRecord - beyond, '\0'));
   flush();
   if (::fsync(file_.get()) != 0) fail("cannot be written", errno);
-  if (std::rename(part_.c_str(), target_.c_str()) != 0) fail("cannot be given its name", errno);
+  // Not over a file that has come since. File systems that do not know the flag have link(2).
+  if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno == EINVAL || errno == ENOSYS) {
+      if (::link(part_.c_str(), target_.c_str()) != 0) fail_to_name(errno);
+      ::unlink(part_.c_str());
+    } else {
+      fail_to_name(errno);
+    }
+  }
   finished_ = true;
   return written_;
 }
 
+void TarWriter::fail_to_name(int error) const {
+  if (error == EEXIST) {
+    throw Error(ErrorKind::kUsage,
+                target_.string() + " has appeared while it was being written, and was left: choose another name");
+  }
+  fail("cannot be given its name", error);
+}
+
 void TarWriter::fail(std::string_view what, int error) const {
-  throw Error(ErrorKind::kData, fmt::format("{} {}: {}", part_.string(), what, std::strerror(error)));
+  const bool room = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw Error(room ? ErrorKind::kMemory : ErrorKind::kData,
+              fmt::format("{} {}: {}", part_.string(), what, std::strerror(error)));
 }
 
 }  // namespace feedring::pack

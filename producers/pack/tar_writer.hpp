@@ -16,7 +16,7 @@ namespace feedring::pack {
 class TarWriter {
  public:
   /// Takes `TARGET.part`, whatever an earlier try left there. Throws Error(kUsage) where another process is writing it,
-  /// Error(kData) where it cannot be written.
+  /// or something else lies there, Error(kData) where it cannot be written, Error(kMemory) for want of room.
   explicit TarWriter(std::filesystem::path target);
   /// Removes what is not finished.
   ~TarWriter();
@@ -24,7 +24,7 @@ class TarWriter {
   TarWriter& operator=(const TarWriter&) = delete;
 
   void add(std::string_view name, std::span<const std::uint8_t> bytes);
-  /// Writes the end, sees everything on the disk, and gives the file its name. Returns its bytes.
+  /// Writes the end, sees everything on the disk, and gives the file its name, over no other file. Returns its bytes.
   std::uint64_t finish();
 
  private:
@@ -32,6 +32,7 @@ class TarWriter {
   void put(std::string_view bytes);
   void pad();
   void flush();
+  [[noreturn]] void fail_to_name(int error) const;
   [[noreturn]] void fail(std::string_view what, int error) const;
 
   std::filesystem::path target_;

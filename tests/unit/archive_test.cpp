@@ -110,6 +110,9 @@ TEST_F(ArchiveData, AreChosenFromLikeFolders) {
   EXPECT_THAT(listing(scan("splits.zip", {"", {}, 2})).back(), "train/b set/train/b/1.jpg");
   EXPECT_THAT(error_of("splits.zip", {"val", {}}), HasSubstr("no image lies in 'set/val/'"));
   EXPECT_THAT(listing(scan("flat.zip")), ElementsAre(" 1.jpg", " 2.jpg"));
+  EXPECT_THAT(listing(scan("slash.zip")), ElementsAre(" /1.png", "a a/2.png"));
+  EXPECT_EQ(scan("count.zip").samples.size(), scan("folders.zip").samples.size()) << "whatever its count says";
+  EXPECT_THAT(listing(scan("sparse.tar")), ElementsAre(" a/1.jpg")) << "what is sparse has a longer header";
 }
 
 TEST_F(ArchiveData, OfWebDatasetHaveLabelsBesideTheImages) {
@@ -122,6 +125,7 @@ TEST_F(ArchiveData, OfWebDatasetHaveLabelsBesideTheImages) {
   EXPECT_EQ(scan("json.tar").classes, (std::vector<std::string>{"cat"}));
   EXPECT_THAT(error_of("unlabelled.tar"), HasSubstr("'2.jpg' has no label"));
   EXPECT_THAT(error_of("several.tar"), HasSubstr("has several images"));
+  EXPECT_THAT(error_of("twins-apart.tar"), HasSubstr("has several images")) << "another stands between them";
   const DatasetFiles folder;
   for (const char* name : {"shard-00.tar", "shard-01.tar"}) {
     std::filesystem::copy(archives()->root() / name, folder.root() / name);

@@ -76,6 +76,15 @@ with zipfile.ZipFile("twins.zip", "w") as archive:
     archive.writestr("a/1.jpg", b"2")
 write_zip("splits.zip", ["set/train/a/1.jpg", "set/train/b/1.jpg", "set/test/c/1.jpg"])
 write_zip("flat.zip", ["1.jpg", "2.jpg"])
+write_zip("slash.zip", ["/1.png", "a/2.png"])
+
+
+def few(data):  # as writers that know no zip64 leave the count of 65,538 files
+    at = data.index(b"PK\5\6")
+    data[at + 8:at + 12] = bytes([2, 0, 2, 0])
+
+
+patched("folders.zip", "count.zip", few)
 
 
 def write_tar(name, names, kind=tarfile.USTAR_FORMAT, extra=()):
@@ -107,3 +116,19 @@ for shard in range(2):
 write_tar("unlabelled.tar", ["1.jpg", ("1.cls", b"0"), "2.jpg"])
 write_tar("several.tar", ["1.jpg", ("1.cls", b"0"), "1.png"])
 write_tar("json.tar", ["1.jpg", ("1.json", b'{"label": "cat"}')])
+write_tar("twins-apart.tar", ["1.png", "2.png", "1.jpg", ("1.cls", b"0"), ("2.cls", b"0")])
+
+
+def write_sparse(name):
+    """An old GNU sparse file with one block more of its map, before an image."""
+    head = bytearray(tarfile.TarInfo("data.bin").tobuf(tarfile.GNU_FORMAT))
+    head[156:157], head[482], head[148:156] = b"S", 1, b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    image = tarfile.TarInfo("a/1.jpg")
+    image.size = len(content("a/1.jpg"))
+    data = content("a/1.jpg")
+    with open(name, "wb") as file:
+        file.write(bytes(head) + bytes(512) + image.tobuf(tarfile.GNU_FORMAT) + data + bytes(-len(data) % 512 + 1024))
+
+
+write_sparse("sparse.tar")

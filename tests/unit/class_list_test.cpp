@@ -60,6 +60,14 @@ TEST_F(ClassList, IsRefusedWhereItIsNone) {
   EXPECT_THROW((void)read_class_list("absent.txt", files_.root()), Error);
 }
 
+TEST_F(ClassList, MayBeNestedAsDeepAsItLikes) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  files_.text("deep.json", deep);
+  EXPECT_THROW((void)read_class_list("deep.json", files_.root()), Error);
+  files_.text("object.json", "{\"class_names\": " + deep + "}");
+  EXPECT_THROW((void)read_class_list("object.json", files_.root()), Error);
+}
+
 TEST_F(ClassList, IsAKeyOfAFeed) {
   files_.text("l.txt", "b\nc\n");
   files_.text("feed.toml",

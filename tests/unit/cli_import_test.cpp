@@ -2,12 +2,14 @@
 // `feedring import`: what is in a pack, and how a feed sees it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <feedring/error.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,6 +108,30 @@ TEST_F(Import, LeavesNothingHalfDone) {
   EXPECT_EQ(import("d", "d.tar")["samples"], 1);
 }
 
+// Whatever a feed would refuse of the pack is refused before there is one.
+TEST_F(Import, LeavesNoPackThatCannotBeRead) {
+  files_.file("d/1.jpg");
+  for (const char* name : {"out", "out.pack", "out.zip", "out.TAR", "out.tar.gz"}) {
+    const Finished finished = run_command({"import", path("d"), path(name)});
+    EXPECT_EQ(finished.code, 2) << name;
+    EXPECT_THAT(finished.err, HasSubstr("let it end in .tar")) << name;
+    EXPECT_FALSE(std::filesystem::exists(path(name))) << name;
+  }
+  ASSERT_EQ(::mkfifo(path("d.tar.part").c_str(), 0600), 0);
+  const Finished finished = run_command({"import", path("d"), path("d.tar")});
+  EXPECT_EQ(finished.code, 3) << "nobody reads the pipe: ENXIO";
+  EXPECT_THAT(finished.err, HasSubstr("d.tar.part"));
+}
+
+TEST_F(Import, GivesOneNameToOneFile) {
+  for (const char* name : {"i/1.jpg", "j/1.jpg", "k/00000001-1.jpg"}) files_.file(name);
+  files_.text("l.csv", "path,label\ni/1.jpg,x\nj/1.jpg,x\nk/00000001-1.jpg,x\n");
+  import("l.csv", "l.tar");
+  const std::vector<std::string> packed = listing("l.tar");
+  EXPECT_EQ(packed.size(), 3U);
+  EXPECT_EQ(std::set<std::string>(packed.begin(), packed.end()).size(), 3U);
+}
+
 TEST_F(Import, RefusesAPackThatWasChanged) {
   files_.file("d/1.jpg");
   import("d", "d.tar");
@@ -170,6 +196,17 @@ TEST_F(ImportPickle, TakesEachOfTheKnownForms) {
   EXPECT_EQ(file("tiny.tar", 0), "PNG1");
 }
 
+TEST_F(ImportPickle, ReadsKeysAsPythonDoesAndLetsNoNameLeadElsewhere) {
+  import("dupkey.pkl", "dupkey.tar");
+  EXPECT_THAT(listing("dupkey.tar"), ElementsAre("0 0/00000001.ppm", "1 1/00000000.ppm")) << "the last of equal keys";
+  import("objects_images_png.pkl", "objects.tar");
+  EXPECT_THAT(scan_data(path("objects.tar")).classes, ElementsAre("0", "5")) << "not all have a name";
+  import("up.pkl", "up.tar");
+  EXPECT_THAT(scan_data(path("up.tar")).classes, ElementsAre("../../evil", "/etc", "a/../b"));
+  EXPECT_THAT(by_python("up.tar"), testing::AllOf(HasSubstr("_/_/evil/00000000.ppm"), HasSubstr(";_/etc/00000001.ppm"),
+                                                  HasSubstr("a/_/b/00000002.ppm")));
+}
+
 TEST_F(ImportPickle, RunsNothing) {
   const auto refusal = [&](const char* name) {
     const Finished finished = run_command({"import", path(name), path("x.tar")});
@@ -184,6 +221,11 @@ TEST_F(ImportPickle, RunsNothing) {
   EXPECT_THAT(refusal("big.pkl"), HasSubstr("big-endian"));
   EXPECT_THAT(refusal("few.pkl"), HasSubstr("has 5 pictures, but labels of 1"));
   EXPECT_THAT(refusal("other.pkl"), HasSubstr("neither image_data"));
+  EXPECT_THAT(refusal("twice.pkl"), HasSubstr("two classes are called 'a'"));
+  EXPECT_THAT(refusal("nothing.pkl"), HasSubstr("without a picture"));
+  EXPECT_THAT(refusal("flat.pkl"), HasSubstr("without a picture"));
+  EXPECT_THAT(refusal("nul.pkl"), HasSubstr("holds a NUL character"));
+  EXPECT_THAT(refusal("bomb.pkl"), HasSubstr("unpacks to more than the file has"));
 }
 
 }  // namespace

@@ -45,3 +45,21 @@ keep("float.pkl", {"data": pixels.astype(np.float32), "labels": [0] * 5}, 4)
 keep("big.pkl", {"data": pixels, "labels": np.array([0] * 5, dtype=">i4")}, 4)
 keep("few.pkl", {"data": pixels, "labels": [0]}, 4)
 keep("other.pkl", {"x": 1}, 4)
+# Two keys that are one name; classes of which not all have a name; pictures without pixels; keys that come twice, of which
+# Python takes the last; a text that is encoded again and again; names that lead elsewhere when somebody unpacks them.
+keep("twice.pkl", {"image_data": pixels[:2], "class_dict": {"a": [0], b"a": [1]}}, 4)
+keep("nothing.pkl", {"image_data": pixels[:0], "class_dict": {}}, 4)
+keep("flat.pkl", {"data": np.zeros((5, 0, 4, 3), np.uint8), "labels": [0] * 5}, 4)
+keep("nul.pkl", {"image_data": pixels[:1], "class_dict": {"a\0b": [0]}}, 4)
+keep("up.pkl", {"image_data": pixels[:3], "class_dict": {"../../evil": [0], "/etc": [1], "a/../b": [2]}}, 4)
+with open("dupkey.pkl", "wb") as file:
+    text = pickle.dumps({"data": pixels[:2], "labels": [0, 1], "lobels": [1, 0]}, 4)
+    file.write(text.replace(b"lobels", b"labels"))
+objects = np.empty(3, dtype=object)
+for i in range(3):
+    objects[i] = np.frombuffer(b"PNG%d" % i, dtype=np.uint8).reshape(-1, 1)
+keep("objects_images_png.pkl", list(objects), 4)
+keep("objects_labels.pkl", {"label_specific": np.array([5, 0, 5], np.int32), "label_specific_str": ["pug"]}, 4)
+call = b"c_codecs\nencode\nq\x01X\xe8\x03\0\0" + b"x" * 1000 + b"X\x06\0\0\0latin1\x86q\x02R"
+with open("bomb.pkl", "wb") as file:
+    file.write(b"\x80\x02](" + call + b"h\x01h\x02R" * 10000 + b"e.")
