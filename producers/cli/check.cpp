@@ -22,8 +22,8 @@
 #include "producers/dataset/scan.hpp"
 #include "producers/decode/decoder.hpp"
 #include "producers/plan/episode.hpp"
-#include "producers/pool/data_choice.hpp"
 #include "producers/pool/episode_classes.hpp"
+#include "producers/pool/sample_order.hpp"
 #include "runtime/cores.hpp"
 
 namespace feedring::cli {
@@ -235,7 +235,7 @@ void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
 }
 
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {
-  const Scan scan = scan_data(spec.data, nullptr, NoSamples::kIsAResult, data_choice(spec));
+  const Scan scan = scan_samples(spec, nullptr, NoSamples::kIsAResult);
   demand_episodes(options, spec, scan);
   check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
   report_skipped(scan, report);

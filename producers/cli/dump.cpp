@@ -16,6 +16,7 @@
 #include "producers/config/words.hpp"
 #include "producers/decode/decoder.hpp"
 #include "producers/plan/plan.hpp"
+#include "producers/pool/sample_order.hpp"
 #include "producers/transform/decode_options.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/schedule.hpp"
@@ -80,8 +81,10 @@ class Dump {
       : options_(options),
         spec_(spec),
         scan_(scan),
-        plan_(spec.seed, options.epoch, scan.samples.size(), spec.shuffle),
-        schedule_(scan.samples.size(), spec.shard == Shard::kNone ? 1 : options.world, spec.batch_size,
+        tables_(draw_tables(scan)),
+        order_(spec, scan.samples.size(), tables_.sums, tables_.sources, tables_.members),
+        plan_(spec.seed, options.epoch, order_.order()),
+        schedule_(order_.order().per_epoch, spec.shard == Shard::kNone ? 1 : options.world, spec.batch_size,
                   spec.remainder) {
     if (options.plan) drawer_.emplace(spec);
   }
@@ -97,7 +100,7 @@ class Dump {
   void write(std::uint64_t step, std::uint32_t rank) {
     const Share share = schedule_.share(step, spec_.shard == Shard::kNone ? 0 : rank);
     for (std::uint32_t row = 0; row < spec_.batch_size; ++row) {
-      const std::uint64_t ordinal = ordinal_of_row(share, row, scan_.samples.size());
+      const std::uint64_t ordinal = ordinal_of_row(share, row, order_.order().per_epoch);
       const std::uint64_t index = plan_.sample(ordinal);
       const Sample& sample = scan_.samples[index];
       const std::string_view path = scan_.path(sample);
@@ -129,6 +132,8 @@ class Dump {
   const DumpOptions& options_;
   const FeedSpec& spec_;
   const Scan& scan_;
+  DrawTables tables_;
+  OrderView order_;
   Plan plan_;
   Schedule schedule_;
   std::optional<Drawer> drawer_;

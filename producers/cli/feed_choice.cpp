@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "producers/config/class_list.hpp"
+#include "producers/config/file_list.hpp"
 #include "producers/config/find_feed.hpp"
 #include "producers/config/words.hpp"
-#include "producers/pool/data_choice.hpp"
+#include "producers/pool/sample_order.hpp"
 
 namespace feedring::cli {
 
@@ -32,6 +33,11 @@ void add_data_options(CLI::App& command, FeedChoice& choice) {
   command.add_option("--class-depth", choice.class_depth, "Levels of folders that make a class (default: 1)")
       ->type_name("N")
       ->check(CLI::Range(1, 16).description(""));
+  command.add_option("--files", choice.files, "Of the data, the files that this file names, one a line")
+      ->type_name("LIST");
+  command.add_option("--limit", choice.limit, "Of the data, N samples at even distances")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
 }
 
 void add_cache_option(CLI::App& command, FeedChoice& choice) {
@@ -66,6 +72,16 @@ void apply_data_options(const FeedChoice& choice, FeedSpec& spec) {
   if (!choice.split.empty()) spec.split = choice.split;
   if (choice.class_depth) spec.class_depth = *choice.class_depth;
   if (!choice.classes.empty()) spec.classes = read_class_list(choice.classes, "");
+  if (!choice.files.empty()) spec.files = read_file_list(choice.files, "");
+  if (choice.limit) spec.limit = *choice.limit;
+  const bool given =
+      !choice.split.empty() || choice.class_depth || !choice.classes.empty() || !choice.files.empty() || choice.limit;
+  if (given && !spec.mix.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "feed \"" + spec.name +
+                    "\" mixes several data sets, of which --split, --classes, "
+                    "--class-depth, --files and --limit cannot choose: put them into the tables of mix");
+  }
 }
 
 void demand_files(const FeedSpec& spec) {
@@ -83,10 +99,10 @@ Scan scan_feed(const ChosenFeed& chosen) {
     const auto other = std::find_if(chosen.config.feeds.begin(), chosen.config.feeds.end(),
                                     [&](const FeedSpec& feed) { return feed.name == *spec.classes_from; });
     // load_config has seen to it that there is one.
-    numbered_as = scan_data(other->data, nullptr, NoSamples::kIsAnError, data_choice(*other));
+    numbered_as = scan_samples(*other);
   }
-  Scan scan = scan_data(spec.data, numbered_as ? &numbered_as->classes : nullptr, NoSamples::kIsAnError,
-                        data_choice(spec, numbered_as ? numbered_as->values.columns : std::vector<ColumnSpec>()));
+  Scan scan = scan_samples(spec, numbered_as ? &numbered_as->classes : nullptr, NoSamples::kIsAnError,
+                           numbered_as ? numbered_as->values.columns : std::vector<ColumnSpec>());
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
   return scan;
 }

@@ -22,13 +22,14 @@ struct FeedChoice {
   std::string split;    ///< --split
   std::string classes;  ///< --classes
   std::optional<std::uint32_t> class_depth;
+  std::string files;                   ///< --files
+  std::optional<std::uint64_t> limit;  ///< --limit
 };
 
-/// Adds the positional DIR, -c/--config, --feed, --split, --classes and --class-depth to a command. `choice` outlives
-/// it.
+/// Adds the positional DIR, -c/--config, --feed and what add_data_options adds to a command. `choice` outlives it.
 void add_feed_options(CLI::App& command, FeedChoice& choice);
 
-/// Adds the last three alone.
+/// Adds --split, --classes, --class-depth, --files and --limit.
 void add_data_options(CLI::App& command, FeedChoice& choice);
 
 /// Makes of these what is given what the feed says. Throws Error(kUsage).

@@ -13,7 +13,7 @@
 #include "producers/cli/scan_source.hpp"
 #include "producers/pack/pack.hpp"
 #include "producers/pack/pickled.hpp"
-#include "producers/pool/data_choice.hpp"
+#include "producers/pool/sample_order.hpp"
 #include "runtime/memory_limits.hpp"
 
 namespace feedring::cli {
@@ -35,7 +35,8 @@ std::unique_ptr<pack::Source> open_source(const Options& options) {
     }
     return pack::open_pickle(options.choice.data);
   }
-  Scan scan = scan_data(options.choice.data, nullptr, NoSamples::kIsAnError, data_choice(spec));
+  spec.data = options.choice.data;
+  Scan scan = scan_samples(spec);
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
   return std::make_unique<ScanSource>(std::move(scan));
 }

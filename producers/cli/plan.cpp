@@ -81,6 +81,7 @@ void add_plan(CLI::App& app, Exit& exit) {
                        {"repeats", schedule.repeats()},
                        {"dataset_digest", feed.index.digest()}});
       if (feed.spec.episodes) steps.back()["episodes"] = feed.ordinals;
+      if (feed.spec.samples_per_epoch) steps.back()["samples_per_epoch"] = feed.ordinals;
     }
     const PinnedPlan pinned = plan_pinned(memory);
     const MemoryHeadroom room = memory_headroom();

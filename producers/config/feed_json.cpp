@@ -4,6 +4,7 @@
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/json_text.hpp"
 #include "producers/config/json_words.hpp"
+#include "producers/config/order_json.hpp"
 
 namespace feedring {
 nlohmann::json to_json(const FeedSpec& spec) {
@@ -38,6 +39,7 @@ nlohmann::json to_json(const FeedSpec& spec) {
   }
   for (const ColumnSpec& column : spec.columns)
     json["columns"].push_back({{"name", to_utf8(column.name)}, {"kind", kind_of(column)}});
+  put_order(json, spec);
   if (spec.own) json["own"] = to_json(*spec.own);
   if (spec.classes_from) json["classes_from"] = *spec.classes_from;
   if (spec.background) json["background"] = *spec.background;
@@ -59,6 +61,7 @@ FeedSpec feed_spec_from_json(const nlohmann::json& json) {
     spec.split = get_bytes(json, "split").value_or("");
     spec.class_depth = json.value("class_depth", 1U);
     if (json.contains("classes")) spec.classes = json.at("classes").get<std::vector<std::string>>();
+    get_order(json, spec);
     spec.batch_size = json.at("batch_size").get<std::uint32_t>();
     spec.slots = json.at("slots").get<std::uint32_t>();
     spec.seed = json.at("seed").get<std::uint64_t>();

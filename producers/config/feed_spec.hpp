@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "producers/dataset/column_spec.hpp"
@@ -56,15 +57,38 @@ struct ViewSpec {
   nlohmann::json transform = nlohmann::json::array();
 };
 
+/// One of several data sets that a feed mixes. The fields mean what those of a FeedSpec do.
+struct MixedData {
+  std::filesystem::path data;
+  std::string split;
+  std::vector<std::string> classes;
+  std::uint32_t class_depth = 1;
+  std::vector<std::string> files;
+  std::optional<std::uint64_t> limit;
+  double weight = 1;  ///< its share, in proportion to those of the others
+};
+
+/// How often samples come, where not all come alike.
+struct SampleWeights {
+  std::string column;                                   ///< of a manifest; empty: none
+  bool by_class = false;                                ///< each class has a share of its own
+  std::vector<std::pair<std::string, double>> classes;  ///< by_class: the weights that are not 1
+};
+
 struct FeedSpec {
   std::string name;
-  std::filesystem::path data;        ///< absolute; empty for own samples
-  std::string split;                 ///< of the data; empty: all
-  std::vector<std::string> classes;  ///< of the data, by name; empty: all
-  std::uint32_t class_depth = 1;     ///< so many levels of folders make a class
-  std::uint32_t batch_size = 64;     ///< per rank: samples, or episodes
-  std::uint32_t slots = 4;           ///< per ring
-  std::uint64_t seed = 0;            ///< documented constant, so that two runs without a seed are equal
+  std::filesystem::path data;          ///< absolute; empty for own samples, and with `mix`
+  std::string split;                   ///< of the data; empty: all
+  std::vector<std::string> classes;    ///< of the data, by name; empty: all
+  std::uint32_t class_depth = 1;       ///< so many levels of folders make a class
+  std::vector<std::string> files;      ///< of the data, by path or last part of it; empty: all
+  std::optional<std::uint64_t> limit;  ///< of the data, so many samples at even distances
+  std::vector<MixedData> mix;          ///< in the place of `data`
+  SampleWeights weights;
+  std::optional<std::uint64_t> samples_per_epoch;  ///< default: as many as there are
+  std::uint32_t batch_size = 64;                   ///< per rank: samples, or episodes
+  std::uint32_t slots = 4;                         ///< per ring
+  std::uint64_t seed = 0;                          ///< documented constant, so that two runs without a seed are equal
   bool shuffle = true;
   Remainder remainder = Remainder::kDrop;
   OnError on_error = OnError::kRaise;

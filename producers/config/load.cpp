@@ -10,6 +10,7 @@
 #include "producers/config/class_list.hpp"
 #include "producers/config/feed_spec.hpp"
 #include "producers/config/load_episodes.hpp"
+#include "producers/config/load_order.hpp"
 #include "producers/config/load_own.hpp"
 #include "producers/config/load_transforms.hpp"
 #include "producers/config/load_views.hpp"
@@ -64,6 +65,7 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   if (const std::string* split = table.text("split", "the name of a split, such as \"train\"")) feed.split = *split;
   feed.classes = read_class_key(table, "classes", folder, file);
   table.read("class_depth", feed.class_depth, 1, 16);
+  read_order(table, source, feed, folder, file);
   table.read("batch_size", feed.batch_size, 1, kMaxBatch);
   table.read("slots", feed.slots, 1, contract::kMaxSlots);
   table.read("seed", feed.seed, 0, INT64_MAX);
@@ -95,7 +97,8 @@ FeedSpec read_feed(std::string name, const toml::table& source, const std::files
   feed.own = read_tasks(table, source, feed.name, file);
   if (!feed.own) feed.own = read_own(table, source, feed.name, folder, file);
   table.refuse_unknown_keys();
-  if (feed.own) return feed;
+  demand_order(feed, source, file);
+  if (feed.own || !feed.mix.empty()) return feed;
   if (data == nullptr) {
     fail_at(file, source.source(), "[feed." + feed.name + "] has no data: add data = \"path/to/images\"");
   }

@@ -63,10 +63,11 @@ OwnTensor read_tensor(const toml::table& source, const std::string& title, const
 
 void refuse_keys_of_images(const toml::table& source, const std::string& title, const std::string& file,
                            const std::string& why) {
-  for (const std::string_view key :
-       {"data", "split", "classes", "class_depth", "transform", "views", "columns", "dtype", "layout", "finish",
-        "classes_from", "cache", "max_pixels", "accept_damaged", "exif_orientation", "background", "episodes",
-        "episode_layout"}) {
+  for (const std::string_view key : {"data",     "split",         "classes",        "class_depth",      "files",
+                                     "limit",    "mix",           "weights",        "transform",        "views",
+                                     "columns",  "dtype",         "layout",         "finish",           "classes_from",
+                                     "cache",    "max_pixels",    "accept_damaged", "exif_orientation", "background",
+                                     "episodes", "episode_layout"}) {
     // Tasks have a dtype, of their numbers.
     if (!source.contains(key) || (key == "dtype" && source.contains("tasks"))) continue;
     fail_at(file, source.get(key)->source(), title + ' ' + std::string(key) + ' ' + why);

@@ -19,6 +19,7 @@ struct DataChoice {
   std::vector<std::string> classes;   ///< names of classes to keep; empty: all. ClassFilter says what a name means
   std::uint32_t class_depth = 1;      ///< so many levels of folders make a class: 2 for `Greek/character01`
   std::vector<ColumnSpec> columns{};  ///< of a manifest: what else is read of each sample
+  std::string weights = {};           ///< of a manifest: the column of its samples' weights; empty: none
 };
 
 namespace dataset {

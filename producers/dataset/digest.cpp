@@ -3,8 +3,11 @@
 
 #include <xxhash.h>
 
+#include <bit>
 #include <cstring>
 #include <new>
+
+#include "producers/dataset/scan.hpp"
 
 namespace feedring::dataset {
 
@@ -49,6 +52,15 @@ DigestBytes Digest::finish() const {
   static_assert(sizeof canonical.digest == sizeof digest);
   std::memcpy(digest.data(), canonical.digest, sizeof digest);
   return digest;
+}
+
+DigestBytes digest_of(const Scan& scan) {
+  Digest digest;
+  for (const Sample& sample : scan.samples) digest.add(scan, sample);
+  if (scan.weighted) {
+    for (const Sample& sample : scan.samples) digest.add("", std::bit_cast<std::uint64_t>(sample.weight), 0);
+  }
+  return digest.finish();
 }
 
 std::string hex(const DigestBytes& digest) {

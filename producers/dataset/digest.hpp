@@ -31,6 +31,9 @@ class Digest {
   XXH3_state_s* state_;
 };
 
+/// Of all samples in their order; where they are weighted, of their weights too.
+[[nodiscard]] DigestBytes digest_of(const Scan& scan);
+
 [[nodiscard]] std::string hex(const DigestBytes& digest);
 
 }  // namespace feedring::dataset

@@ -36,6 +36,17 @@ bool fits(std::uint64_t at, std::uint64_t count, std::uint64_t size, std::uint64
   return at <= total && count <= (total - at) / size;
 }
 
+/// A draw divides by the sums of weights and shares, and looks for its place among them.
+void demand_drawable(std::span<const std::uint64_t> sums, std::span<const Source> sources, std::uint64_t drawn) {
+  if (!sums.empty() && sums.back() == 0) refuse("no sample has a weight");
+  std::uint64_t share = 0;
+  for (const Source& source : sources) {
+    if (source.begin >= source.end || source.end > drawn || source.share_end <= share)
+      refuse("a source has no samples");
+    share = source.share_end;
+  }
+}
+
 }  // namespace
 
 Index Index::attach(int fd) {
@@ -58,10 +69,14 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
   }
   if (header.nameless > 1) refuse("it says neither that samples have files nor that they have none");
   const std::uint64_t records = header.nameless == 1 ? 0 : header.samples;
+  if (header.sums != 0 && header.sums != header.samples) refuse("it has weights of other samples");
   if (header.total_bytes != total || !fits(header.samples_at, records, sizeof(SampleRecord), total) ||
       !fits(header.members_at, header.archives == 0 ? 0 : records, sizeof(Member), total) ||
       !fits(header.archives_at, header.archives, sizeof(ArchiveRecord), total) ||
       !fits(header.classes_at, header.classes, sizeof(ClassRecord), total) ||
+      !fits(header.sums_at, header.sums, sizeof(std::uint64_t), total) ||
+      !fits(header.sources_at, header.sources, sizeof(Source), total) ||
+      !fits(header.drawn_at, header.drawn, sizeof(std::uint64_t), total) ||
       !fits(header.text_at, header.text_bytes, 1, total) ||
       !fits(header.attachment_at, header.attachment_bytes, 1, total)) {
     refuse("its parts do not lie within it");
@@ -77,10 +92,20 @@ Index::Index(Mapping mapping) : mapping_(std::move(mapping)) {
   text_at_ = header.text_at;
   text_bytes_ = header.text_bytes;
   root_length_ = header.root_length;
+  sums_ = this->records<std::uint64_t>(header.sums_at, header.sums);
+  sources_ = this->records<Source>(header.sources_at, header.sources);
+  drawn_ = this->records<std::uint64_t>(header.drawn_at, header.drawn);
+  demand_drawable(sums_, sources_, drawn_.size());
   digest_ = dataset::hex(header.digest);
   attachment_ = {mapping_.data() + header.attachment_at, header.attachment_bytes};
   // Best effort: otherwise each page is a fault in the middle of the first epoch.
   (void)mapping_.populate(0, mapping_.size());
+}
+
+template <class Record>
+std::span<const Record> Index::records(std::uint64_t at, std::uint64_t count) const {
+  if (at % alignof(Record) != 0) refuse("its parts do not lie as they should");
+  return {reinterpret_cast<const Record*>(mapping_.data() + at), count};
 }
 
 template <class Record>

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "producers/dataset/draw_tables.hpp"
 #include "producers/dataset/scan.hpp"
 #include "runtime/memfd.hpp"
 
@@ -21,10 +22,10 @@ struct SampleRecord;
 
 /// What build_index will need, in bytes. A memfd does not fail when memory is short, it brings the out-of-memory
 /// killer: whoever builds one compares this with what is free first.
-[[nodiscard]] std::uint64_t index_bytes(const Scan& scan) noexcept;
+[[nodiscard]] std::uint64_t index_bytes(const Scan& scan, const DrawTables& tables = {}) noexcept;
 
 /// Writes the index of `scan` into a new memfd and seals size and content. Throws Error(kInternal).
-[[nodiscard]] UniqueFd build_index(const Scan& scan);
+[[nodiscard]] UniqueFd build_index(const Scan& scan, const DrawTables& tables = {});
 
 /// The same for `samples` that have no files, all of one class without a name. `identity` says what they are: it makes
 /// the digest. Costs the same for any number of them. `attachment`: bytes for whoever makes them, no part of the
@@ -78,6 +79,11 @@ class Index {
   /// All names in the order of their numbers: what another feed's `classes_from` needs.
   [[nodiscard]] std::vector<std::string> class_names() const;
 
+  /// DrawTables of the index, each empty where it has none. They live as long as the Index.
+  [[nodiscard]] std::span<const std::uint64_t> sums() const noexcept { return sums_; }
+  [[nodiscard]] std::span<const Source> sources() const noexcept { return sources_; }
+  [[nodiscard]] std::span<const std::uint64_t> drawn() const noexcept { return drawn_; }
+
   /// dataset_digest of the scan.
   [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
   /// The folder that paths are relative to, absolute, with a NUL behind it.
@@ -91,6 +97,8 @@ class Index {
   [[nodiscard]] dataset::SampleRecord sample(std::uint64_t number) const;
   template <class Record>
   [[nodiscard]] Record record(std::uint64_t at, std::uint64_t number, std::uint64_t count) const;
+  template <class Record>
+  [[nodiscard]] std::span<const Record> records(std::uint64_t at, std::uint64_t count) const;
   [[nodiscard]] std::string_view text(std::uint64_t begin, std::uint64_t length) const;
 
   Mapping mapping_;
@@ -105,6 +113,9 @@ class Index {
   std::uint64_t text_at_ = 0;
   std::uint64_t text_bytes_ = 0;
   std::uint64_t root_length_ = 0;
+  std::span<const std::uint64_t> sums_;
+  std::span<const Source> sources_;
+  std::span<const std::uint64_t> drawn_;
   std::string digest_;
   std::span<const std::byte> attachment_;
 };

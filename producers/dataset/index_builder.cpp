@@ -20,7 +20,7 @@ using dataset::IndexHeader;
 using dataset::SampleRecord;
 
 /// Where the parts lie, worked out before a byte is written.
-IndexHeader header_of(const Scan& scan) noexcept {
+IndexHeader header_of(const Scan& scan, const DrawTables& tables) noexcept {
   IndexHeader header{};
   header.magic = dataset::kIndexMagic;
   header.version = dataset::kIndexVersion;
@@ -31,7 +31,13 @@ IndexHeader header_of(const Scan& scan) noexcept {
   header.archives = scan.archives.size();
   header.archives_at = header.members_at + (header.archives == 0 ? 0 : header.samples) * sizeof(Member);
   header.classes_at = header.archives_at + header.archives * sizeof(ArchiveRecord);
-  header.text_at = header.classes_at + header.classes * sizeof(ClassRecord);
+  header.sums = tables.sums.size();
+  header.sums_at = header.classes_at + header.classes * sizeof(ClassRecord);
+  header.sources = tables.sources.size();
+  header.sources_at = header.sums_at + header.sums * sizeof(std::uint64_t);
+  header.drawn = tables.members.size();
+  header.drawn_at = header.sources_at + header.sources * sizeof(Source);
+  header.text_at = header.drawn_at + header.drawn * sizeof(std::uint64_t);
   header.root_length = scan.root.size();
   header.text_bytes = header.root_length + 1;
   for (const Archive& archive : scan.archives) header.text_bytes += archive.name.size() + 1;
@@ -84,10 +90,12 @@ class Writer {
 
 }  // namespace
 
-std::uint64_t index_bytes(const Scan& scan) noexcept { return header_of(scan).total_bytes; }
+std::uint64_t index_bytes(const Scan& scan, const DrawTables& tables) noexcept {
+  return header_of(scan, tables).total_bytes;
+}
 
-UniqueFd build_index(const Scan& scan) {
-  IndexHeader header = header_of(scan);
+UniqueFd build_index(const Scan& scan, const DrawTables& tables) {
+  IndexHeader header = header_of(scan, tables);
   std::uint64_t paths_at = header.root_length + 1;
   std::vector<ArchiveRecord> archives;
   for (const Archive& archive : scan.archives) {
@@ -99,15 +107,13 @@ UniqueFd build_index(const Scan& scan) {
     classes.push_back({.name_begin = paths_at, .name_length = name.size(), .begin = 0, .end = 0});
     paths_at += name.size() + 1;
   }
-  dataset::Digest digest;
   for (std::size_t i = 0; i < scan.samples.size(); ++i) {
     const Sample& sample = scan.samples[i];
-    digest.add(scan, sample);
     ClassRecord& of_sample = classes.at(sample.label);
     if (of_sample.end == 0) of_sample.begin = i;
     of_sample.end = i + 1;
   }
-  header.digest = digest.finish();
+  header.digest = dataset::digest_of(scan);
 
   UniqueFd fd = create_memfd("feedring-index", header.total_bytes);
   Writer writer(fd.get());
@@ -124,6 +130,9 @@ UniqueFd build_index(const Scan& scan) {
   }
   writer.put(archives.data(), archives.size() * sizeof(ArchiveRecord));
   writer.put(classes.data(), classes.size() * sizeof(ClassRecord));
+  writer.put(tables.sums.data(), tables.sums.size() * sizeof(std::uint64_t));
+  writer.put(tables.sources.data(), tables.sources.size() * sizeof(Source));
+  writer.put(tables.members.data(), tables.members.size() * sizeof(std::uint64_t));
   writer.put(scan.root);
   for (const Archive& archive : scan.archives) writer.put(archive.name);
   for (const std::string& name : scan.classes) writer.put(name);

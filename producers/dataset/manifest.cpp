@@ -35,8 +35,9 @@ Scan read_manifest(const std::filesystem::path& manifest, const std::vector<std:
   const bool json = extension == ".jsonl" || extension == ".ndjson";
   const char separator = json ? '\0' : table_separator(lines, extension);
   const bool plain = !json && separator == '\0';
-  if (plain && !choice.columns.empty()) {
-    lines.fail("a list without a head line, which has no column " + dataset::shown(choice.columns.front().name) +
+  if (plain && !(choice.columns.empty() && choice.weights.empty())) {
+    const std::string& column = choice.columns.empty() ? choice.weights : choice.columns.front().name;
+    lines.fail("a list without a head line, which has no column " + dataset::shown(column) +
                ": begin it with the names of its columns");
   }
   ManifestRows rows(manifest, choice, plain ? ManifestRows::Places::kPath : ManifestRows::Places::kUsual);

@@ -80,7 +80,7 @@ void read_json_lines(TextLines& lines, ManifestRows& rows) {
     if (*labelled != (label != nullptr)) {
       lines.fail(*labelled ? "no label, but the first sample has one" : "a label, but the first sample has none");
     }
-    ManifestRow row{.path = path_text, .label = {}, .split = {}, .bytes = {}};
+    ManifestRow row{.path = path_text, .label = {}, .split = {}, .bytes = {}, .weight = {}};
     std::string label_text, split_text;
     if (label != nullptr) row.label = label_text = label_of(*label, lines);
     if (const json* superclass = value_of(object, kSuperclass); superclass != nullptr && !label_text.empty()) {
@@ -90,6 +90,11 @@ void read_json_lines(TextLines& lines, ManifestRows& rows) {
     if (const json* bytes = value_of(object, kBytes)) {
       if (!bytes->is_number_unsigned()) lines.fail("bytes is no size");
       row.bytes = bytes->get<std::uint64_t>();
+    }
+    if (!rows.weights().empty()) {
+      const json* weight = value_of(object, std::string_view(rows.weights()));
+      if (weight == nullptr) lines.fail(fmt::format("no {}, which \"weights\" names", shown(rows.weights())));
+      if (weight->is_number()) row.weight = weight->get<double>();
     }
     rows.add(row, cells_of(object, rows.columns(), lines), lines);
   }

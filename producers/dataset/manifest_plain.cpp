@@ -36,7 +36,7 @@ void read_plain(TextLines& lines, ManifestRows& rows) {
     const std::size_t here = split(line, fields, lines);
     if (columns == 0) columns = here;
     if (here != columns) lines.fail(fmt::format("{} columns where the first line has {}", here, columns));
-    ManifestRow row{.path = fields[0], .label = {}, .split = {}, .bytes = {}};
+    ManifestRow row{.path = fields[0], .label = {}, .split = {}, .bytes = {}, .weight = {}};
     if (columns > 1) row.label = fields[1];
     if (columns > 2) {
       row.bytes = number_in(fields[2]);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <feedring/error.hpp>
 
@@ -110,7 +111,13 @@ void ManifestRows::add(const ManifestRow& row, const std::vector<Cell>& cells, c
   } else {
     add_sample(scan_, path_, bytes, *number);
     scan_.samples.back().row = cells_.add(cells, folder_.get(), lines);
+    if (!choice_.weights.empty()) scan_.samples.back().weight = weight_of(row, lines);
   }
+}
+
+double ManifestRows::weight_of(const ManifestRow& row, const TextLines& lines) const {
+  if (row.weight && *row.weight >= 0 && std::isfinite(*row.weight)) return *row.weight;
+  lines.fail(fmt::format("the weight in {} is no number from 0 on", shown(choice_.weights)));
 }
 
 void ManifestRows::fail_without_samples() const {
@@ -129,6 +136,7 @@ Scan ManifestRows::finish(const std::vector<std::string>* classes_from) {
   if (scan_.samples.empty() && scan_.skipped.empty() && !other_splits_.empty()) fail_without_samples();
   filter_.demand_all_seen(file_);
   if (scan_.samples.empty()) fail_without_samples();
+  scan_.weighted = !choice_.weights.empty();
   labels_.settle(scan_, classes_from);
   scan_.values = cells_.finish(file_);
   dataset::finish(scan_, classes_from == nullptr);

@@ -24,6 +24,7 @@ struct ManifestRow {
   std::optional<std::string_view> label;  ///< nullopt: the manifest has none
   std::optional<std::string_view> split;
   std::optional<std::uint64_t> bytes;  ///< nullopt: the file is looked at
+  std::optional<double> weight;        ///< of the column that DataChoice::weights names
 };
 
 class ManifestRows {
@@ -40,10 +41,13 @@ class ManifestRows {
   void add(const ManifestRow& row, const std::vector<Cell>& cells, const TextLines& lines);
   /// The samples, sorted and numbered. Throws Error(kData) where there are none.
   [[nodiscard]] Scan finish(const std::vector<std::string>* classes_from);
+  /// The column that samples have their weights from; empty: none.
+  [[nodiscard]] const std::string& weights() const noexcept { return choice_.weights; }
   void warn(std::string sentence) { scan_.warnings.push_back(std::move(sentence)); }
 
  private:
   [[nodiscard]] bool chosen(const ManifestRow& row, const TextLines& lines);
+  [[nodiscard]] double weight_of(const ManifestRow& row, const TextLines& lines) const;
   void find_place(const ManifestRow& row, const TextLines& lines);
   void put_place(const ManifestRow& row);
   [[nodiscard]] std::uint64_t size_on_disk(const TextLines& lines) const;

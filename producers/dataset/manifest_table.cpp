@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,13 @@ bool is_one_of(const Names& names, std::string_view name) {
 
 struct Columns {
   std::size_t path = 0;
-  Column label, superclass, split, bytes;
+  Column label, superclass, split, bytes, weight;
   std::vector<std::size_t> read;  ///< of each that was chosen
   std::string unread;             ///< the names of all others, for a message
 };
 
 Columns columns_of(const std::vector<std::string>& head, const std::vector<ColumnSpec>& chosen,
-                   const TextLines& lines) {
+                   const std::string& weights, const TextLines& lines) {
   Columns columns;
   std::vector<Column> read(chosen.size());
   Column path;
@@ -49,7 +50,8 @@ Columns columns_of(const std::vector<std::string>& head, const std::vector<Colum
   };
   for (std::size_t i = 0; i < head.size(); ++i) {
     const std::string name = plain_name(head[i]);
-    bool wanted = false;
+    bool wanted = !weights.empty() && plain_name(weights) == name;
+    if (wanted) take(columns.weight, i);
     for (std::size_t c = 0; c < chosen.size(); ++c) {
       if (plain_name(chosen[c].name) != name) continue;
       take(read[c], i);
@@ -70,6 +72,9 @@ Columns columns_of(const std::vector<std::string>& head, const std::vector<Colum
     }
   }
   if (!path) lines.fail("no column is called path, filename, file_name or image_name");
+  if (!weights.empty() && !columns.weight) {
+    lines.fail(fmt::format("no column is called {}, which \"weights\" names", shown(weights)));
+  }
   if (columns.superclass && !columns.label) lines.fail("a column of superclasses, but none of labels");
   columns.path = *path;
   for (std::size_t c = 0; c < chosen.size(); ++c) {
@@ -78,6 +83,16 @@ Columns columns_of(const std::vector<std::string>& head, const std::vector<Colum
     columns.read.push_back(*read[c]);
   }
   return columns;
+}
+
+/// A number with or without a point and an exponent, and nothing else but spaces around it.
+std::optional<double> double_in(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\r')) text.remove_suffix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace
@@ -97,14 +112,14 @@ bool is_head(std::string_view line, char separator) {
 void read_table(TextLines& lines, char separator, ManifestRows& rows) {
   std::vector<std::string> fields;
   if (!next_record(lines, separator, fields)) return;
-  const Columns columns = columns_of(fields, rows.columns(), lines);
+  const Columns columns = columns_of(fields, rows.columns(), rows.weights(), lines);
   if (!columns.unread.empty()) rows.warn(fmt::format("nothing reads the manifest's columns {}", columns.unread));
   const std::size_t count = fields.size();
   std::string both;
   std::vector<Cell> cells(columns.read.size());
   while (next_record(lines, separator, fields)) {
     if (fields.size() != count) lines.fail(fmt::format("{} fields where the head line has {}", fields.size(), count));
-    ManifestRow row{.path = fields[columns.path], .label = {}, .split = {}, .bytes = {}};
+    ManifestRow row{.path = fields[columns.path], .label = {}, .split = {}, .bytes = {}, .weight = {}};
     if (columns.label) row.label = fields[*columns.label];
     if (columns.superclass && !row.label->empty()) {
       both = fields[*columns.superclass] + '/' + fields[*columns.label];
@@ -115,6 +130,7 @@ void read_table(TextLines& lines, char separator, ManifestRows& rows) {
       row.bytes = number_in(fields[*columns.bytes]);
       if (!row.bytes) lines.fail(fmt::format("{} is no size in bytes", shown(fields[*columns.bytes])));
     }
+    if (columns.weight) row.weight = double_in(fields[*columns.weight]);
     for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = cell_of(fields[columns.read[c]], rows.columns()[c].kind);
     rows.add(row, cells, lines);
   }

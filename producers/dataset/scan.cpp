@@ -50,7 +50,7 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
   const std::filesystem::file_status status = std::filesystem::status(data, error);
   if (std::filesystem::is_directory(status) && !choice.split.empty()) {
     return scan_data(dataset::place_of_split(data, choice.split), classes_from, empty,
-                     {{}, choice.classes, choice.class_depth, choice.columns});
+                     {{}, choice.classes, choice.class_depth, choice.columns, choice.weights});
   }
   const std::vector<std::filesystem::path> archives = archives_of(data);
   const bool rows = archives.empty() && std::filesystem::is_regular_file(status) && data.extension() != ".json";
@@ -69,10 +69,6 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
   throw Error(ErrorKind::kData, fmt::format("cannot read data {}: {}", dataset::shown(data.native()), why));
 }
 
-std::string dataset_digest(const Scan& scan) {
-  dataset::Digest digest;
-  for (const Sample& sample : scan.samples) digest.add(scan, sample);
-  return dataset::hex(digest.finish());
-}
+std::string dataset_digest(const Scan& scan) { return dataset::hex(dataset::digest_of(scan)); }
 
 }  // namespace feedring

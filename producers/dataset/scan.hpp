@@ -34,6 +34,7 @@ struct Skipped {
 };
 
 inline constexpr std::uint32_t kNoMember = 0xffffffff;
+inline constexpr std::uint32_t kNoSource = 0xffffffff;
 
 struct Sample {
   std::uint64_t path_begin = 0;  ///< in Scan::paths; a NUL follows the path
@@ -42,6 +43,8 @@ struct Sample {
   std::uint32_t label = 0;           ///< a number below Scan::classes.size()
   std::uint32_t member = kNoMember;  ///< in Scan::members
   std::uint32_t row = 0;             ///< in Scan::values
+  std::uint32_t source = kNoSource;  ///< in Scan::shares; kNoSource where there are none, or it is never drawn
+  double weight = 1;                 ///< where Scan::weighted
 };
 
 struct Archive {
@@ -58,6 +61,8 @@ struct Scan {
   std::vector<Archive> archives;      ///< empty: all samples are files; else all are members of these
   std::vector<Member> members;        ///< where each sample lies, by Sample::member
   ColumnValues values;                ///< of the columns that were chosen
+  std::vector<std::uint64_t> shares;  ///< of sources (select.hpp); empty: all samples are drawn alike
+  bool weighted = false;              ///< samples have weights, not negative, from the column that was asked for
   std::vector<Skipped> skipped;       ///< sorted by path
   std::vector<std::string> warnings;  ///< one sentence each
 
@@ -93,7 +98,8 @@ enum class NoSamples : std::uint8_t { kIsAnError, kIsAResult };
 [[nodiscard]] bool is_image_name(std::string_view name) noexcept;
 
 /// XXH3-128 over each sample in order: the bytes of its path, NUL, its size and its label as little-endian 64 bit
-/// numbers; then its row of values, where there are any. 32 hexadecimal digits, as `xxhsum -H2` prints.
+/// numbers; then its row of values, where there are any. With weights, then over NUL, each as a little-endian double,
+/// and eight NUL. 32 hexadecimal digits, as `xxhsum -H2` prints.
 [[nodiscard]] std::string dataset_digest(const Scan& scan);
 
 }  // namespace feedring

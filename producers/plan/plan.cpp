@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/plan/plan.hpp"
 
+#include <algorithm>
+
 namespace feedring {
 
-Plan::Plan(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples, bool shuffle)
-    : seed_(seed), epoch_(epoch), samples_(samples) {
-  if (shuffle) order_.emplace(samples, Draw(seed, epoch, 0, Stream::kOrder));
+Plan::Plan(std::uint64_t seed, std::uint64_t epoch, const SampleOrder& order)
+    : seed_(seed), epoch_(epoch), rule_(order) {
+  if (!order.shuffle || !order.sums.empty() || !order.sources.empty()) return;
+  order_.emplace(order.samples, Draw(seed, epoch, 0, Stream::kOrder));
 }
 
-std::uint64_t Plan::sample(std::uint64_t ordinal) const noexcept { return order_ ? (*order_)(ordinal) : ordinal; }
+std::uint64_t Plan::sample(std::uint64_t ordinal) const {
+  if (!rule_.sources.empty()) return mixed_sample(rule_, seed_, epoch_, ordinal);
+  if (!rule_.sums.empty()) {
+    const std::uint64_t at = draw(ordinal, Stream::kOrder).below(rule_.sums.back());
+    return static_cast<std::uint64_t>(std::upper_bound(rule_.sums.begin(), rule_.sums.end(), at) - rule_.sums.begin());
+  }
+  return order_ ? (*order_)(ordinal) : ordinal;
+}
 
 Draw Plan::draw(std::uint64_t ordinal, Stream stream, std::uint64_t lane) const noexcept {
   return {seed_, epoch_, ordinal, stream, lane};

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "producers/plan/draw.hpp"
+#include "producers/plan/mixed_order.hpp"
 #include "producers/plan/permutation.hpp"
 
 namespace feedring {
@@ -16,11 +17,14 @@ namespace feedring {
 /// of another epoch makes another.
 class Plan {
  public:
-  /// samples >= 1, the size of the data set. Without `shuffle` the order is that of the index.
-  Plan(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples, bool shuffle);
+  /// Every sample once: samples >= 1, the size of the data set. Without `shuffle` the order is that of the index.
+  Plan(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples, bool shuffle)
+      : Plan(seed, epoch, {.samples = samples, .shuffle = shuffle, .per_epoch = samples}) {}
+  /// As `order` says. With sums, each ordinal draws anew, so that a sample may come again and another not at all.
+  Plan(std::uint64_t seed, std::uint64_t epoch, const SampleOrder& order);
 
-  /// The sample (its number in the index) at `ordinal`. Precondition: ordinal < samples.
-  [[nodiscard]] std::uint64_t sample(std::uint64_t ordinal) const noexcept;
+  /// The sample (its number in the index) at `ordinal`. Precondition: ordinal < order.per_epoch.
+  [[nodiscard]] std::uint64_t sample(std::uint64_t ordinal) const;
 
   /// The random numbers of `stream` that belong to `ordinal`: for kAugment those of the sample's transform, with a lane
   /// for each view of the sample.
@@ -33,13 +37,13 @@ class Plan {
                                                         std::uint64_t begin, std::uint64_t end) const;
 
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
-  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+  [[nodiscard]] std::uint64_t samples() const noexcept { return rule_.samples; }
 
  private:
   std::uint64_t seed_;
   std::uint64_t epoch_;
-  std::uint64_t samples_;
-  std::optional<Permutation> order_;  ///< empty: not shuffled
+  SampleOrder rule_;
+  std::optional<Permutation> order_;  ///< empty: not shuffled, or by weights or shares
 };
 
 }  // namespace feedring

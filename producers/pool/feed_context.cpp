@@ -35,7 +35,8 @@ FeedContext::FeedContext(std::uint32_t number, FeedSpec spec, int index_fd, cons
       spec_(std::move(spec)),
       index_(Index::attach(index_fd)),
       columns_(index_),
-      stores_(std::move(stores)) {
+      stores_(std::move(stores)),
+      order_(spec_, index_.size(), index_.sums(), index_.sources(), index_.drawn()) {
   if (spec_.own) {
     for (const OwnTensor& tensor : spec_.own->tensors) {
       pictures_.emplace_back();
@@ -163,7 +164,7 @@ const Plan& FeedContext::plan(std::uint64_t seed, std::uint64_t epoch) {
     if (kept.seed == seed && kept.plan.epoch() == epoch) return kept.plan;
   }
   if (plans_.size() == 2) plans_.pop_front();
-  plans_.push_back({seed, Plan(seed, epoch, index_.size(), spec_.shuffle)});
+  plans_.push_back({seed, Plan(seed, epoch, order_.order())});
   return plans_.back().plan;
 }
 

@@ -17,6 +17,7 @@
 #include "producers/pool/decoded_store.hpp"
 #include "producers/pool/episode_feed.hpp"
 #include "producers/pool/reader.hpp"
+#include "producers/pool/sample_order.hpp"
 #include "producers/pool/seek_store.hpp"
 #include "producers/transform/views.hpp"
 #include "runtime/contract.hpp"
@@ -66,7 +67,9 @@ class FeedContext {
   /// Where the feed draws episodes; for the work loop alone. Empty: it delivers samples.
   [[nodiscard]] std::optional<EpisodeFeed>& episodes() noexcept { return episodes_; }
   /// Ordinals of an epoch.
-  [[nodiscard]] std::uint64_t ordinals() const noexcept { return episodes_ ? episodes_->per_epoch() : index_.size(); }
+  [[nodiscard]] std::uint64_t ordinals() const noexcept {
+    return episodes_ ? episodes_->per_epoch() : samples_per_epoch(spec_, index_.size());
+  }
 
   /// Whether samples of this feed fit into the rows of a ring. Its header lies where a rank can write, and a producer
   /// that starts later reads it again. Throws Error(kRefused).
@@ -111,6 +114,7 @@ class FeedContext {
   FeedStores stores_;
   UniqueFd directory_;
   ArchiveShelf archives_;
+  OrderView order_;
   std::deque<Kept> plans_;
 };
 

@@ -14,12 +14,12 @@
 #include <optional>
 
 #include "producers/config/episode_file.hpp"
-#include "producers/dataset/manifest.hpp"
+#include "producers/config/order_json.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/plan/episode.hpp"
-#include "producers/pool/data_choice.hpp"
 #include "producers/pool/episode_classes.hpp"
 #include "producers/pool/episode_layout.hpp"
+#include "producers/pool/sample_order.hpp"
 #include "producers/transform/finish.hpp"
 #include "producers/transform/transform.hpp"
 #include "runtime/memory_limits.hpp"
@@ -130,7 +130,7 @@ NodeFeed open_own_feed(FeedSpec spec) {
           .index_fd = std::move(fd),
           .index = std::move(index),
           .spec_hash = spec_hash_of(spec),
-          .ordinals = spec.own->samples,
+          .ordinals = samples_per_epoch(spec, spec.own->samples),
           .asked = spec};
 }
 
@@ -138,14 +138,14 @@ NodeFeed open_feed(const FeedSpec& spec, const NodeFeed* numbered_as) {
   FeedPictures pictures = pictures_of(spec);  // refuses a bad chain before the data is walked
   std::vector<std::string> classes;
   if (numbered_as != nullptr) classes = numbered_as->index.class_names();
-  const Scan scan =
-      scan_data(spec.data, numbered_as != nullptr ? &classes : nullptr, NoSamples::kIsAnError,
-                data_choice(spec, numbered_as != nullptr ? numbered_as->columns : std::vector<ColumnSpec>()));
+  const Scan scan = scan_samples(spec, numbered_as != nullptr ? &classes : nullptr, NoSamples::kIsAnError,
+                                 numbered_as != nullptr ? numbered_as->columns : std::vector<ColumnSpec>());
   report(spec, scan);
-  demand_index_memory(spec, index_bytes(scan));
-  UniqueFd fd = build_index(scan);
+  const DrawTables tables = draw_tables(scan);
+  demand_index_memory(spec, index_bytes(scan, tables));
+  UniqueFd fd = build_index(scan, tables);
   Index index = Index::attach(fd.get());
-  const std::uint64_t ordinals = spec.episodes ? episodes_of(spec, index) : index.size();
+  const std::uint64_t ordinals = spec.episodes ? episodes_of(spec, index) : samples_per_epoch(spec, index.size());
   return {.spec = std::move(pictures.spec),
           .index_fd = std::move(fd),
           .index = std::move(index),
@@ -186,7 +186,11 @@ std::vector<NodeFeed> open_feeds(const Config& config) {
 }
 
 std::string spec_hash_of(const FeedSpec& spec) {
-  if (spec.own) return hash_of({{"shuffle", spec.shuffle}, {"own", to_json(*spec.own)}});
+  if (spec.own) {
+    nlohmann::json own = {{"shuffle", spec.shuffle}, {"own", to_json(*spec.own)}};
+    put_order(own, spec);
+    return hash_of(own);
+  }
   nlohmann::json canonical = {{"shuffle", spec.shuffle}};
   if (spec.views.empty()) {
     const Chain chain = Chain::parse(spec.transform);
@@ -205,6 +209,7 @@ std::string spec_hash_of(const FeedSpec& spec) {
   if (spec.accept_damaged) canonical["accept_damaged"] = true;
   if (spec.exif_orientation) canonical["exif_orientation"] = true;
   if (spec.background) canonical["background"] = *spec.background;
+  put_order(canonical, spec);
   if (spec.episodes) canonical["episodes"] = to_json(*spec.episodes);
   if (spec.episodes && spec.episodes->list) {  // what they are, wherever the file lies
     canonical["episodes"].erase("file");

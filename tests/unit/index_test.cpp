@@ -174,7 +174,7 @@ TEST(Index, RefusesAHeaderThatDoesNotDescribeIt) {
   constexpr std::uint64_t kHuge = ~std::uint64_t{0};
   EXPECT_EQ(refusal([](IndexHeader&) {}), "attached");
   EXPECT_THAT(refusal([](IndexHeader& h) { h.magic ^= 1; }), HasSubstr("no index"));
-  EXPECT_THAT(refusal([](IndexHeader& h) { ++h.version; }), HasSubstr("version 3"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { ++h.version; }), HasSubstr("version 4"));
   EXPECT_THAT(refusal([](IndexHeader& h) { ++h.total_bytes; }), HasSubstr("do not lie within"));
   // Counts whose product with the record size wraps around to something small.
   EXPECT_THAT(refusal([](IndexHeader& h) { h.samples = kHuge / sizeof(SampleRecord) + 2; }), HasSubstr("do not lie"));
@@ -183,9 +183,27 @@ TEST(Index, RefusesAHeaderThatDoesNotDescribeIt) {
   EXPECT_THAT(refusal([](IndexHeader& h) { h.classes_at = h.total_bytes + 1; }), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal([](IndexHeader& h) { h.text_at = kHuge - 3; }), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal([](IndexHeader& h) { ++h.text_bytes; }), HasSubstr("do not lie within"));
-  EXPECT_THAT(refusal_of(sealed(good.substr(0, 159)).get()), HasSubstr("too short"));
-  EXPECT_THAT(refusal_of(sealed(good.substr(0, 160)).get()), HasSubstr("do not lie within"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { h.sums = h.samples - 1; }), HasSubstr("weights of other samples"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { h.sources = kHuge / sizeof(Source) + 2; }), HasSubstr("do not lie within"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { h.drawn = kHuge / 8 + 2; }), HasSubstr("do not lie within"));
+  EXPECT_THAT(refusal([](IndexHeader& h) { ++h.drawn_at, h.drawn = 0; }), HasSubstr("do not lie as they should"));
+  EXPECT_THAT(refusal_of(sealed(good.substr(0, sizeof(IndexHeader) - 1)).get()), HasSubstr("too short"));
+  EXPECT_THAT(refusal_of(sealed(good.substr(0, sizeof(IndexHeader))).get()), HasSubstr("do not lie within"));
   EXPECT_THAT(refusal_of(sealed("").get()), HasSubstr("too short"));
+}
+
+// What a draw divides by, and where it looks.
+TEST(Index, RefusesTablesThatNothingCanBeDrawnFrom) {
+  const Scan scan = small_scan();
+  const auto attach = [&scan](const DrawTables& tables) { return refusal_of(build_index(scan, tables).get()); };
+  const std::vector<std::uint64_t> members(scan.samples.size(), 0);
+  EXPECT_EQ(attach({{}, {{0, 1, 2}, {1, 2, 3}}, members}), "attached");
+  EXPECT_THAT(attach({std::vector<std::uint64_t>(scan.samples.size(), 0), {}, {}}),
+              HasSubstr("no sample has a weight"));
+  EXPECT_THAT(attach({{}, {{0, 0, 1}}, members}), HasSubstr("a source has no samples"));
+  EXPECT_THAT(attach({{}, {{0, members.size() + 1, 1}}, members}), HasSubstr("a source has no samples"));
+  EXPECT_THAT(attach({{}, {{0, 1, 0}}, members}), HasSubstr("a source has no samples"));
+  EXPECT_THAT(attach({{}, {{0, 1, 2}, {1, 2, 2}}, members}), HasSubstr("a source has no samples"));
 }
 
 TEST(Index, NeverReadsOutsideWhateverTheRecordsSay) {

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
+
 from .errors import UsageError
 
 # Given to a DataLoader, these are code or objects of the caller's process; a pool of decoders cannot run them.
 _REFUSED = {
-    "sampler": "the order comes from the feed's plan; shuffle and seed choose it",
+    "sampler": "the order comes from the feed's plan; shuffle, seed, weights and samples_per_epoch choose it",
     "batch_sampler": "the order comes from the feed's plan; batch_size, shuffle, seed and drop_last choose it",
     "collate_fn": "batches are decoded where they are used, nothing is collated; change the batch that you get",
     "worker_init_fn": "no Python runs in the producers",
@@ -49,12 +51,15 @@ def whole_number(name: str, value: object, least: int) -> int | None:
     return number
 
 
-def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, views: object, column_kinds: object, cache: object,
+def table_of(*, batch_size: object, shuffle: object, drop_last: object, seed: object, transform: object, views: object, column_kinds: object, split: object,
+             classes: object, files: object, limit: object, weights: object, samples_per_epoch: object, cache: object,
              accept_damaged: object, exif_orientation: object, background: object, on_error: object, slots: object, num_workers: object, prefetch_factor: object,
              persistent_workers: object) -> dict:
     """What the arguments say of the feed, as keys of its table in the configuration; what is None is left out."""
     table = {"batch_size": whole_number("batch_size", batch_size, 1), "seed": whole_number("seed", seed, 0),
-             "slots": whole_number("slots", slots, 1)}
+             "slots": whole_number("slots", slots, 1), "limit": whole_number("limit", limit, 1),
+             "samples_per_epoch": whole_number("samples_per_epoch", samples_per_epoch, 1), "split": split,
+             "classes": _names(classes), "files": _names(files), "weights": _weights(weights)}
     _demand_flags(shuffle=shuffle, drop_last=drop_last, persistent_workers=persistent_workers)
     table["shuffle"] = shuffle
     if drop_last is not None:
@@ -115,6 +120,24 @@ def _views(views: object) -> dict:
     if not isinstance(views, dict) or not all(isinstance(view, dict) and "transform" in view for view in views.values()):
         raise UsageError(f"views={views!r} is no dict of views such as {{\"global\": {{\"count\": 2, \"transform\": […]}}}}")
     return {str(name): {**view, "transform": describe(view["transform"])} for name, view in views.items()}
+
+
+def _names(names: object) -> object:
+    """A list of names as a list; a path to one as it stands, but absolute, since a pool may run elsewhere."""
+    if names is None or isinstance(names, (str, os.PathLike)):
+        path = None if names is None else os.fsdecode(names)
+        return path if path is None or path.startswith("builtin:") else os.path.abspath(path)
+    return [str(name) for name in names]
+
+
+def _weights(weights: object) -> object:
+    if weights is None or isinstance(weights, str):
+        return weights
+    try:
+        return {str(name): float(weight) for name, weight in dict(weights).items()}
+    except (TypeError, ValueError):
+        raise UsageError('weights is "balanced", the name of a column, or a dict from names of classes to numbers; weights '
+                         "of samples belong into a column of a manifest") from None
 
 
 def _colour(background: object) -> list[int]:

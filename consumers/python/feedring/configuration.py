@@ -67,6 +67,10 @@ class Source:
         for each in feeds.values():
             _make_absolute(each, "data", self.path)
             _make_absolute(each, "classes", self.path)
+            _make_absolute(each, "files", self.path)
+            for part in each.get("mix", []) if isinstance(each, dict) and isinstance(each.get("mix"), list) else []:
+                for key in ("data", "classes", "files"):
+                    _make_absolute(part, key, self.path)
             if isinstance(each, dict):
                 for key in ("only", "file"):
                     _make_absolute(each.get("episodes"), key, self.path)
@@ -152,6 +156,10 @@ def contradictions(said: dict, running: dict) -> list[str]:
             same = _plain([{"name": name, **view} for name, view in value.items()]) == here
         elif key == "columns":
             same = [{"name": name, "kind": kind} for name, kind in value.items()] == here
+        elif key == "weights":
+            same = _plain_weights(value) == here
+        elif key == "mix":
+            same = [part.get("weight", 1) for part in value] == here
         elif key == "episodes":
             found += [f"episodes.{phrase}" for phrase in contradictions(_spelled_out(value), here)]
             continue
@@ -179,6 +187,13 @@ def _spelled_out(episodes: dict) -> dict:
         elif isinstance(value, (bool, int, str)) and key != "only":
             plain[key] = value
     return plain
+
+
+def _plain_weights(weights: object) -> dict:
+    """As a feed describes its weights."""
+    if isinstance(weights, str):
+        return {"classes": []} if weights == "balanced" else {"column": weights}
+    return {"classes": [[name, weights[name]] for name in sorted(weights)]}
 
 
 def _plain(value: object) -> object:

@@ -16,7 +16,9 @@ from .facades import BatchSampler, Samples
 _DEADLINE = 120.0  # seconds; FeedOptions::deadline
 
 
-OF_FILES = ("views", "column_kinds", "cache", "accept_damaged", "exif_orientation", "background")  # arguments: how pictures in files are read
+# Arguments: which files are read, how often and how.
+OF_FILES = ("split", "classes", "files", "limit", "weights", "views", "column_kinds", "cache", "accept_damaged",
+            "exif_orientation", "background")
 
 
 class Loader:
@@ -61,6 +63,12 @@ class Loader:
         timeout: seconds to wait for a batch; 0: 120 s.
         column_kinds: columns of a manifest that go along with each sample, as arrays of their names: {"target": "float[4]",
             "tags": "multi_hot", "species": "class"} (docs/data.md).
+        split, classes, files, limit: of the data this split; these classes, by name (or a path to a list of them, or
+            "builtin:…"); these files, by path or last part of it (or a path to a list); so many samples at even distances.
+        weights: how often samples come: "balanced", each class equally often; a dict from class names to weights, 1 for the
+            others; or the name of a manifest's column, as torch's WeightedRandomSampler with replacement.
+        samples_per_epoch: an epoch has so many samples; passes over the data go on from one to the next. Default: as many as
+            there are.
         cache: "decoded" keeps each picture of a node decoded, in memory that all producers share; the steps of transform up to
             the last crop or resize must then not be random. Default: the configuration's, or "none".
         accept_damaged, exif_orientation, background: True delivers what a damaged file still gives; True turns pictures as their
@@ -92,6 +100,8 @@ class Loader:
                  seed: int | None = None, transform: object = None, views: dict | None = None, column_kinds: dict | None = None, device: object = None,
                  num_workers: int | None = None, prefetch_factor: int | None = None, slots: int | None = None,
                  pin_memory: bool = False, persistent_workers: bool | None = None, timeout: float = 0,
+                 split: str | None = None, classes: object = None, files: object = None, limit: int | None = None,
+                 weights: object = None, samples_per_epoch: int | None = None,
                  cache: str | None = None, accept_damaged: bool | None = None, exif_orientation: bool | None = None,
                  background: tuple[int, int, int] | None = None, on_error: str | None = None, as_tuple: bool = False, columns: object = None, on_full: str = "copy",
                  backend: str | None = None, accumulate: int = 1,
@@ -109,7 +119,8 @@ class Loader:
         if isinstance(columns, str):
             raise UsageError(f"columns={columns!r} is one name: give a list of names")
         given = table_of(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, seed=seed, transform=transform,
-                         views=views, column_kinds=column_kinds, cache=cache,
+                         views=views, column_kinds=column_kinds, split=split, classes=classes, files=files, limit=limit, weights=weights,
+                         samples_per_epoch=samples_per_epoch, cache=cache,
                          accept_damaged=accept_damaged, exif_orientation=exif_orientation, background=background,
                          on_error=on_error, slots=slots, num_workers=num_workers, prefetch_factor=prefetch_factor,
                          persistent_workers=persistent_workers)
