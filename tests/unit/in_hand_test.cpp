@@ -22,7 +22,7 @@ class InHandTest : public ::testing::Test {
     for (const char* name : {"a.jpg", "b.jpg"}) std::ofstream(folder_ / name) << "x";
     UniqueFd fd = build_index(scan_data(folder_));
     Index index = Index::attach(fd.get());
-    feeds_.push_back({{}, std::move(fd), std::move(index), "", 1, 1});
+    feeds_.push_back({.spec = {}, .index_fd = std::move(fd), .index = std::move(index), .spec_hash = ""});
   }
   ~InHandTest() override { std::filesystem::remove_all(folder_); }
 
