@@ -159,7 +159,7 @@ TEST_F(Select, WeightsThatAreNoneAreNamedWithTheirLine) {
   EXPECT_THAT(error_of(feed), HasSubstr("no column is called 'v'"));
   files_.text("l.txt", "1.jpg\n");
   feed.data = files_.root() / "l.txt";
-  EXPECT_THAT(error_of(feed), HasSubstr("without columns"));
+  EXPECT_THAT(error_of(feed), HasSubstr("has no column 'v'"));
   feed.data = files_.root();
   EXPECT_THAT(error_of(feed), HasSubstr("has no columns"));
 }
