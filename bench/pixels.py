@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--side", choices=["pil", "torchvision"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    arguments.photos = os.path.abspath(arguments.photos)  # configurations lie elsewhere
     if arguments.side:
         loader_side(arguments.side, arguments.photos, arguments.seconds)
     bare = os.path.join(arguments.build, "bench", "bare_decode")
