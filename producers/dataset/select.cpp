@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <feedring/error.hpp>
-#include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "producers/dataset/labels.hpp"
@@ -112,13 +112,9 @@ std::vector<std::string> common_classes(const std::vector<Scan>& scans) {
     return std::equal(scan.classes.begin(), scan.classes.end(), longest->classes.begin());
   });
   if (alike) return longest->classes;
-  std::map<std::string, bool> names;
-  for (const Scan& scan : scans) {
-    for (const std::string& name : scan.classes) names.emplace(name, true);
-  }
-  std::vector<std::string> classes;
-  for (const auto& [name, unused] : names) classes.push_back(name);
-  return classes;
+  std::set<std::string> names;
+  for (const Scan& scan : scans) names.insert(scan.classes.begin(), scan.classes.end());
+  return {names.begin(), names.end()};
 }
 
 // Adds `scan` to `all` as source `number`.

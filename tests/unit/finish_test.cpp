@@ -112,8 +112,8 @@ TEST_P(FinishOn, WritesEveryElementOnceAndNothingElse) {
   }
 }
 
-// Vectors must round as the table does, and they do with the means and deviations that people use. PyTorch's results
-// are in the table: see the tests above, and tests/python for all 768.
+// Vectors must round as the table does, and they do with the means and deviations that people use. That the table has
+// PyTorch's results is for the tests above.
 TEST_P(FinishOn, ComputesWhatTheTableSays) {
   const std::string to[] = {"", R"(, {"name": "ToDtype", "dtype": "float16"})",
                             R"(, {"name": "ToDtype", "dtype": "bfloat16"})"};
