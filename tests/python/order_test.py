@@ -76,3 +76,11 @@ def test_wrong_weights_are_a_sentence(loader_of):
         loader_of(weights=[1.0, 2.0])
     with pytest.raises(feedring.UsageError, match="shuffle = false"):
         len(loader_of(weights="balanced", shuffle=False))
+
+
+def test_own_samples_have_epochs_of_any_length():
+    with feedring.DatasetLoader(list(range(6)), batch_size=4, num_workers=1, samples_per_epoch=8, timeout=60,
+                                backend="numpy") as loader:
+        assert len(loader) == 2
+        seen = collections.Counter(i for _ in range(3) for batch in loader for i in batch.tolist())
+    assert seen == dict.fromkeys(range(6), 4)  # 24 draws are four passes
