@@ -91,6 +91,22 @@ std::vector<std::string> names_in_json(const std::string& text, const fs::path& 
   return names;
 }
 
+/// The first field of a record of a .csv: within quotes those that are doubled are one.
+std::string first_field(const std::string& line, const fs::path& file) {
+  if (!line.starts_with('"')) return line.substr(0, line.find(','));
+  std::string field;
+  for (std::size_t at = 1; at < line.size(); ++at) {
+    if (line[at] == '"') {
+      const bool doubled = at + 1 < line.size() && line[at + 1] == '"';
+      if (!doubled && (at + 1 == line.size() || line[at + 1] == ',')) return field;
+      if (!doubled) break;
+      ++at;
+    }
+    field.push_back(line[at]);
+  }
+  fail(file.string(), "it has a quote that does not end as it should");
+}
+
 std::vector<std::string> names_in_lines(const std::string& text, bool csv, const fs::path& file) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -98,7 +114,7 @@ std::vector<std::string> names_in_lines(const std::string& text, bool csv, const
     std::string line = text.substr(begin, end - begin);
     begin = end + 1;
     if (line.ends_with('\r')) line.pop_back();
-    if (csv) line.resize(std::min(line.find(','), line.size()));
+    if (csv) line = first_field(line, file);
     if (csv && names.empty() && (line == "path" || line == "filename" || line == "image_name")) {
       fail(file.string(), "it lists samples, not classes: give it as data");
     }

@@ -53,8 +53,13 @@ std::string_view key_of(std::string_view name) {
 
 bool ArchiveImages::take_labels(const ArchiveFile& file, const std::vector<Listed>& members) {
   labels_.clear();
+  std::set<std::string_view> images;  // a label that stands beside none of them says nothing
+  for (const Listed& each : members) {
+    if (is_image_name(std::string_view(each.name).substr(each.name.rfind('/') + 1))) images.insert(key_of(each.name));
+  }
   for (const Listed& each : members) {
     const std::string_view key = key_of(each.name);
+    if (!images.contains(key)) continue;
     const std::string_view extension = std::string_view(each.name).substr(key.size());
     if (!each.regular || !each.refusal.empty() || each.name.starts_with("__") || each.bytes > kLongestLabel) continue;
     std::optional<std::string> label;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "producers/dataset/little_endian.hpp"
+#include "producers/dataset/member_data.hpp"
 #include "runtime/fault_point.hpp"
 
 namespace feedring {
@@ -18,24 +19,10 @@ namespace {
 
 using MaybeFault = std::optional<std::string>;
 constexpr std::uint64_t kLocalHeader = 30;
-constexpr std::uint64_t kMostExpansion = 1032;  // of deflate: 258 bytes for two bits
 
 ReadOutcome failed(MaybeFault& fault, std::string why) {
   fault = std::move(why);
   return ReadOutcome::kFault;
-}
-
-/// Turns the offset of a zip's local header into that of what it stands before.
-ReadOutcome find_data(int archive, std::uint64_t& offset, Wait wait, std::string_view path, MaybeFault& fault) {
-  std::array<std::uint8_t, kLocalHeader> header{};
-  const ReadOutcome outcome = read_at(archive, offset, header.data(), header.size(), wait, path, fault);
-  if (outcome != ReadOutcome::kRead) return outcome;
-  if (dataset::little_endian<4>(header.data()) != 0x04034b50) {
-    return failed(fault, "has no header in the zip where its directory says: the zip is damaged");
-  }
-  offset +=
-      kLocalHeader + dataset::little_endian<2>(header.data() + 26) + dataset::little_endian<2>(header.data() + 28);
-  return outcome;
 }
 
 class Inflater {
@@ -77,6 +64,18 @@ class Inflater {
 };
 
 }  // namespace
+
+ReadOutcome find_data(int archive, std::uint64_t& offset, Wait wait, std::string_view path, MaybeFault& fault) {
+  std::array<std::uint8_t, kLocalHeader> header{};
+  const ReadOutcome outcome = read_at(archive, offset, header.data(), header.size(), wait, path, fault);
+  if (outcome != ReadOutcome::kRead) return outcome;
+  if (dataset::little_endian<4>(header.data()) != 0x04034b50) {
+    return failed(fault, "has no header in the zip where its directory says: the zip is damaged");
+  }
+  offset +=
+      kLocalHeader + dataset::little_endian<2>(header.data() + 26) + dataset::little_endian<2>(header.data() + 28);
+  return outcome;
+}
 
 MaybeFault contradiction_in(const Member& member, std::uint64_t bytes, std::uint64_t archive_bytes) {
   const std::uint64_t header = member.packing == Packing::kPlain ? 0 : kLocalHeader;
@@ -126,10 +125,13 @@ ReadOutcome read_member(int archive, std::uint64_t archive_bytes, const Member& 
   if (offset > archive_bytes || member.stored_bytes > archive_bytes - offset) {
     return failed(fault, "does not lie within its zip, which is damaged");
   }
-  if (member.packing == Packing::kStored) return read_at(archive, offset, target, bytes, wait, path, fault);
-  const ReadOutcome read = Inflater().read(archive, offset, member.stored_bytes, target, bytes, wait, path, fault);
+  const bool stored = member.packing == Packing::kStored;
+  const ReadOutcome read =
+      stored ? read_at(archive, offset, target, bytes, wait, path, fault)
+             : Inflater().read(archive, offset, member.stored_bytes, target, bytes, wait, path, fault);
   if (read == ReadOutcome::kRead && ::crc32(0, target, static_cast<uInt>(bytes)) != member.crc) {
-    return failed(fault, "unpacks to other bytes than the zip's checksum says: it is damaged");
+    return failed(fault, stored ? "has other bytes than the zip's checksum says: it is damaged"
+                                : "unpacks to other bytes than the zip's checksum says: it is damaged");
   }
   return read;
 }

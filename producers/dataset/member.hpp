@@ -22,7 +22,7 @@ struct Member {
   std::uint64_t stored_bytes = 0;  ///< in the archive; those of the file where it is not compressed
   std::uint32_t archive = 0;       ///< number in Scan::archives
   Packing packing = Packing::kPlain;
-  std::uint32_t crc = 0;  ///< of the file; where it is compressed
+  std::uint32_t crc = 0;  ///< of the file; of a zip
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(Member) == 32, "written into the index as it lies");

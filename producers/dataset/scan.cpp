@@ -10,6 +10,7 @@
 #include "producers/dataset/archive.hpp"
 #include "producers/dataset/digest.hpp"
 #include "producers/dataset/easy_set.hpp"
+#include "producers/dataset/importable.hpp"
 #include "producers/dataset/labels.hpp"
 #include "producers/dataset/manifest.hpp"
 
@@ -62,6 +63,7 @@ Scan scan_data(const std::filesystem::path& data, const std::vector<std::string>
   if (!archives.empty()) return scan_archives(archives, classes_from, empty, choice);
   if (std::filesystem::is_directory(status)) return scan_folder(data, classes_from, empty, choice);
   if (std::filesystem::is_regular_file(status)) {
+    refuse_importable(data);
     return data.extension() == ".json" ? read_easy_set(data, classes_from, choice)
                                        : read_manifest(data, classes_from, choice);
   }

@@ -103,7 +103,7 @@ std::uint64_t behind_sparse_map(const ArchiveFile& file, Block block, std::uint6
 
 std::vector<Listed> list_tar(const ArchiveFile& file) {
   std::vector<Listed> members;
-  Extra extra;
+  Extra global, extra;  // of all members that follow, and of the next one on top
   std::uint64_t at = 0;
   while (at + kBlock <= file.bytes()) {
     Block block{};
@@ -116,15 +116,19 @@ std::vector<Listed> list_tar(const ArchiveFile& file) {
                     : "it is damaged behind " + (members.empty() ? "its begin" : members.back().name));
     }
     const char type = static_cast<char>(block.at(156));
-    const bool about_next = type == 'x' || type == 'L';
-    const std::uint64_t bytes = about_next ? *said : extra.bytes.value_or(*said);
+    const bool about_next = type == 'x' || type == 'L', about_all = type == 'g';
+    const std::uint64_t bytes = about_next || about_all ? *said : extra.bytes.value_or(*said);
     at += kBlock;
     if (bytes > file.bytes() - at)
       file.fail(name_of(block, extra), "does not lie within it: it is cut short, or damaged");
-    if (about_next || type == 'g' || type == 'K') {
+    if (about_next || about_all || type == 'K') {
       if (bytes > kLongestExtra) file.fail("it has a header of more than 1 MiB");
-      const std::string text = about_next ? file.read_text(at, bytes) : "";
+      const std::string text = about_next || about_all ? file.read_text(at, bytes) : "";
       if (type == 'x' && !read_pax(text, extra)) file.fail("it has a damaged header");
+      if (about_all) {
+        if (!read_pax(text, global)) file.fail("it has a damaged header");
+        extra = global;
+      }
       if (type == 'L') extra.name = text.substr(0, std::min(text.find('\0'), text.size()));
     } else {
       std::string name = name_of(block, extra);
@@ -139,7 +143,7 @@ std::vector<Listed> list_tar(const ArchiveFile& file) {
         members.push_back({std::move(name), member.stored_bytes, member, file_type || sparse,
                            sparse ? "is a sparse file, which is not read" : ""});
       }
-      extra = {};
+      extra = global;
     }
     // At the very end some writers leave the padding out.
     at += std::min((bytes + kBlock - 1) / kBlock * kBlock, file.bytes() - at);

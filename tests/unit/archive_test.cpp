@@ -99,6 +99,7 @@ TEST_F(ArchiveData, AreSortedIntoClassesByFolder) {
     EXPECT_EQ(of.classes, (std::vector<std::string>{"a", "b", repeated})) << name;
     EXPECT_EQ(listing(of).size(), 4U) << name;
   }
+  EXPECT_THAT(listing(scan("global-path.tar")), ElementsAre("a a/1.jpg")) << "what is said of all members";
 }
 
 TEST_F(ArchiveData, AreChosenFromLikeFolders) {
@@ -123,6 +124,8 @@ TEST_F(ArchiveData, OfWebDatasetHaveLabelsBesideTheImages) {
   EXPECT_THAT(listing(scan("shard-*.tar")), expected);
   EXPECT_EQ(scan("shard-00.tar").samples.size(), 3U);
   EXPECT_EQ(scan("json.tar").classes, (std::vector<std::string>{"cat"}));
+  EXPECT_THAT(listing(scan("stray.tar")), ElementsAre("a set/a/1.jpg", "b set/b/2.jpg"))
+      << "labels that stand beside no image say nothing";
   EXPECT_THAT(error_of("unlabelled.tar"), HasSubstr("'2.jpg' has no label"));
   EXPECT_THAT(error_of("several.tar"), HasSubstr("has several images"));
   EXPECT_THAT(error_of("twins-apart.tar"), HasSubstr("has several images")) << "another stands between them";
@@ -149,6 +152,11 @@ TEST_F(ArchiveData, WhoseBytesAreWrongAreFoundOutWhenRead) {
     EXPECT_THAT(read(damaged, damaged.samples.back(), bytes).value_or(""), HasSubstr(why)) << name;
     EXPECT_EQ(read(damaged, damaged.samples.front(), bytes), std::nullopt) << name;
   }
+  const Scan stored = scan("stored-crc.zip");
+  std::string bytes;
+  EXPECT_THAT(read(stored, stored.samples.at(1), bytes).value_or(""),
+              HasSubstr("has other bytes than the zip's checksum"));
+  EXPECT_EQ(read(stored, stored.samples.back(), bytes), std::nullopt);
 }
 
 // Whatever is missing or changed: an error, a fault, or the bytes; never anything else. The sanitizers look on.

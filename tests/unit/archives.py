@@ -66,6 +66,11 @@ def spoil(data):
     data[at + 16] ^= 1
 
 
+def spoil_stored(data):
+    data[data.index(content(FOLDERS[1]))] ^= 1
+
+
+patched("folders.zip", "stored-crc.zip", spoil_stored)
 patched("folders.zip", "encrypted.zip", encrypt)
 patched("folders.zip", "bomb.zip", inflate_size)
 patched("folders.zip", "grown.zip", grow)
@@ -116,7 +121,22 @@ for shard in range(2):
 write_tar("unlabelled.tar", ["1.jpg", ("1.cls", b"0"), "2.jpg"])
 write_tar("several.tar", ["1.jpg", ("1.cls", b"0"), "1.png"])
 write_tar("json.tar", ["1.jpg", ("1.json", b'{"label": "cat"}')])
+write_tar("stray.tar", ["set/a/1.jpg", "set/b/2.jpg", ("set/about.json", b'{"label": "cat"}'), ("set/x.cls", b"3")])
 write_tar("twins-apart.tar", ["1.png", "2.png", "1.jpg", ("1.cls", b"0"), ("2.cls", b"0")])
+
+
+def write_global(name, **records):
+    """A pax archive whose global header says something of all members, which Python's tarfile believes too."""
+    data = content("a/1.jpg")
+    with tarfile.open(name, "w", format=tarfile.PAX_FORMAT, pax_headers=records) as archive:
+        info = tarfile.TarInfo("b/2.jpg")
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+    with tarfile.open(name) as archive:
+        assert [(member.name, member.size) for member in archive] == [("a/1.jpg", len(data))]
+
+
+write_global("global-path.tar", path="a/1.jpg", comment="of all")
 
 
 def write_sparse(name):

@@ -41,6 +41,8 @@ TEST_F(ClassList, IsReadInEveryForm) {
   EXPECT_THAT(read("l.txt", "# birds\nauk\r\n\nowl, barn\n"), ElementsAre("auk", "owl, barn"));
   EXPECT_THAT(read("l.csv", "n01,n00\nn02,n00"), ElementsAre("n01", "n02"));
   EXPECT_THAT(read("l.csv", "synset,category\nn01,n00\n"), ElementsAre("n01"));
+  EXPECT_THAT(read("l.csv", "label\n\"owl, barn\",7\n\"the \"\"auk\"\"\"\n\"crow\"\r\n"),
+              ElementsAre("owl, barn", "the \"auk\"", "crow"));
   EXPECT_THAT(read("l.json", R"(["auk", "owl"])"), ElementsAre("auk", "owl"));
   EXPECT_THAT(read("l.json", R"([["fish", "ray"]])"), ElementsAre("fish/ray"));
   EXPECT_THAT(read("l.json", R"({"class_names": ["auk"], "class_roots": ["x"]})"), ElementsAre("auk"));
@@ -50,6 +52,9 @@ TEST_F(ClassList, IsRefusedWhereItIsNone) {
   EXPECT_THAT(error_of("l.txt", "# nothing\n"), HasSubstr("names no class"));
   EXPECT_THAT(error_of("l.txt", "a\nb\na\n"), HasSubstr("names the class \"a\" twice"));
   EXPECT_THAT(error_of("l.csv", "filename,label\na.jpg,x\n"), HasSubstr("give it as data"));
+  for (const char* wrong : {"\"auk", "\"auk\"x,1"}) {
+    EXPECT_THAT(error_of("l.csv", wrong), HasSubstr("a quote that does not end as it should")) << wrong;
+  }
   for (const char* wrong : {"[]", "{", "7", "[1]", R"(["a", 1])", R"({"class_names": 1})"}) {
     EXPECT_THAT(error_of("l.json", wrong), HasSubstr("no JSON list of names")) << wrong;
   }
