@@ -17,6 +17,7 @@ pkg_check_modules(WEBPDEMUX REQUIRED IMPORTED_TARGET libwebpdemux)
 pkg_check_modules(TIFF REQUIRED IMPORTED_TARGET libtiff-4>=4.5)  # the first with handlers for each file
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_package(ZLIB REQUIRED)
+pkg_search_module(HDF5 IMPORTED_TARGET hdf5-serial hdf5)  # optional: without it `import` takes no HDF5
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # Header-only without a CMake package: found by one header, so that a missing package is named here.

@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(feedring_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/feedring)
 
-foreach(program feedring feedring-producer feedring-drain)
+foreach(program feedring feedring-producer feedring-drain feedring-hdf5)
   if(TARGET ${program})
     if(program STREQUAL "feedring")
       install(TARGETS ${program} DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <feedring/error.hpp>
+#include <csignal>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "producers/cli/commands.hpp"
 #include "producers/cli/feed_choice.hpp"
 #include "producers/cli/output.hpp"
+#include "producers/cli/programs.hpp"
 #include "producers/cli/scan_source.hpp"
+#include "producers/pack/import.hpp"
 #include "producers/pack/pack.hpp"
-#include "producers/pack/pickled.hpp"
 #include "producers/pool/sample_order.hpp"
 #include "runtime/memory_limits.hpp"
 
@@ -28,13 +30,12 @@ struct Options {
 std::unique_ptr<pack::Source> open_source(const Options& options) {
   FeedSpec spec;
   apply_data_options(options.choice, spec);
-  if (pack::is_pickle(options.choice.data)) {
-    if (!spec.split.empty() || !spec.classes.empty()) {
-      throw Error(ErrorKind::kUsage, options.choice.data + " is a pickle, which is packed whole: leave --split and " +
-                                         "--classes out, and choose from the pack");
-    }
-    return pack::open_pickle(options.choice.data);
-  }
+  const pack::Import wanted{.data = options.choice.data,
+                            .beside = std::filesystem::absolute(options.target).parent_path(),
+                            .hdf5 = libexec_path("feedring-hdf5"),
+                            .split = spec.split,
+                            .has_classes = !spec.classes.empty()};
+  if (auto source = pack::open_import(wanted)) return source;
   spec.data = options.choice.data;
   Scan scan = scan_samples(spec);
   for (const std::string& warning : scan.warnings) spdlog::warn("{}", warning);
@@ -42,6 +43,7 @@ std::unique_ptr<pack::Source> open_source(const Options& options) {
 }
 
 void import_data(const Options& options) {
+  ::signal(SIGXFSZ, SIG_IGN);  // the limit of a file's size is an error of the write, told with its name
   const std::unique_ptr<pack::Source> opened = open_source(options);
   pack::Source& source = *opened;
   Progress progress;
@@ -51,12 +53,14 @@ void import_data(const Options& options) {
   progress.clear();
   if (options.json) {
     write_json({{"samples", report.samples},
+                {"resumed", report.resumed},
                 {"classes", report.classes},
                 {"bytes", report.bytes},
                 {"dataset_digest", report.dataset_digest}});
   } else {
-    write_line(fmt::format("{}: {} samples in {} classes, {}; data set {}", printable(options.target), report.samples,
-                           report.classes, human_bytes(report.bytes), report.dataset_digest));
+    const std::string there = report.resumed == 0 ? "" : fmt::format(" ({} of an interrupted import)", report.resumed);
+    write_line(fmt::format("{}: {} samples{} in {} classes, {}; data set {}", printable(options.target), report.samples,
+                           there, report.classes, human_bytes(report.bytes), report.dataset_digest));
   }
 }
 
@@ -69,7 +73,11 @@ void add_import(CLI::App& app, Exit&) {
       "  feedring import photos/ photos.tar                                   then: data = \"photos.tar\"\n"
       "  feedring import miniimagenet/ train.tar --split train                a list and the images that it names\n"
       "  feedring import images_background.zip omniglot.tar --class-depth 2");
-  command->add_option("SRC", options->choice.data, "Data of any kind that a feed reads")->required();
+  command
+      ->add_option(
+          "SRC", options->choice.data,
+          "Data of any kind that a feed reads, or a pickle, .npz, .hdf5 or folder of records of a few-shot data set")
+      ->required();
   command->add_option("DST", options->target, "The pack to write; it may not be there yet")->required();
   add_data_options(*command, options->choice);
   command->add_flag("--json", options->json, "One JSON object");

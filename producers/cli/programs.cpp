@@ -9,8 +9,12 @@ namespace feedring::cli {
 
 std::filesystem::path own_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
+std::filesystem::path libexec_path(const std::string& name) {
+  return own_program().parent_path().parent_path() / "libexec" / "feedring" / name;
+}
+
 std::filesystem::path libexec_program(const std::string& name) {
-  const std::filesystem::path program = own_program().parent_path().parent_path() / "libexec" / "feedring" / name;
+  const std::filesystem::path program = libexec_path(name);
   if (!std::filesystem::exists(program)) {
     throw Error(ErrorKind::kInternal, fmt::format("{} is missing: the installation is incomplete", program.string()));
   }

@@ -10,7 +10,9 @@
 
 namespace feedring::cli {
 
-/// …/libexec/feedring/NAME beside the …/bin that this command runs from. Throws Error(kInternal) where it is missing.
+/// …/libexec/feedring/NAME beside the …/bin that this command runs from, whether or not it is there.
+[[nodiscard]] std::filesystem::path libexec_path(const std::string& name);
+/// The same. Throws Error(kInternal) where it is missing.
 [[nodiscard]] std::filesystem::path libexec_program(const std::string& name);
 
 /// What a pool of this configuration starts as its producers: program and first arguments.

@@ -2,6 +2,10 @@
 // Data that a feed could read, as what a pack is made of.
 #pragma once
 
+#include <filesystem>
+#include <span>
+#include <string>
+
 #include "producers/cli/read_image.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/pack/source.hpp"
@@ -16,7 +20,9 @@ class ScanSource : public pack::Source {
   [[nodiscard]] std::uint64_t items() const override { return scan_.samples.size(); }
   [[nodiscard]] std::uint32_t label(std::uint64_t number) const override { return scan_.samples.at(number).label; }
   [[nodiscard]] std::uint64_t bytes() const override;
-  [[nodiscard]] pack::Item item(std::uint64_t number) override;
+  [[nodiscard]] std::string name(std::uint64_t number) override;
+  [[nodiscard]] std::span<const std::uint8_t> read(std::uint64_t number) override;
+  [[nodiscard]] std::filesystem::path origin(std::uint64_t number) const override;
 
  private:
   Scan scan_;

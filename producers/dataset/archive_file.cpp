@@ -13,8 +13,8 @@
 
 namespace feedring::dataset {
 
-ArchiveFile::ArchiveFile(const std::filesystem::path& file)
-    : name_(file.native()), file_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+ArchiveFile::ArchiveFile(const std::filesystem::path& file, std::string_view kind)
+    : name_(file.native()), kind_(kind), file_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
   struct stat info {};
   if (!file_ || ::fstat(file_.get(), &info) != 0) fail(std::strerror(errno));
   if (!S_ISREG(info.st_mode)) fail("it is no regular file");
@@ -38,7 +38,7 @@ std::string ArchiveFile::read_text(std::uint64_t offset, std::uint64_t bytes) co
 }
 
 void ArchiveFile::fail(std::string_view what) const {
-  throw Error(ErrorKind::kData, fmt::format("cannot read the archive {}: {}", shown(name_), what));
+  throw Error(ErrorKind::kData, fmt::format("cannot read the {} {}: {}", kind_, shown(name_), what));
 }
 
 void ArchiveFile::fail(std::string_view member, std::string_view what) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An archive as a list of files. Internal to this folder.
+// An archive as a list of files. Internal to this folder and producers/pack.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace feedring::dataset {
 
-/// The bytes of an archive, and the sentence about what is wrong with it.
+/// The bytes of an archive, or of another file of gigabytes, and the sentence about what is wrong with it. They are
+/// read and never mapped: somebody may make the file shorter meanwhile.
 class ArchiveFile {
  public:
-  /// Throws Error(kData) where it cannot be opened.
-  explicit ArchiveFile(const std::filesystem::path& file);
+  /// `kind` says in messages what it is. Throws Error(kData) where it cannot be opened.
+  explicit ArchiveFile(const std::filesystem::path& file, std::string_view kind = "archive");
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -33,6 +34,7 @@ class ArchiveFile {
 
  private:
   std::string name_;
+  std::string_view kind_;  // a literal
   UniqueFd file_;
   std::uint64_t bytes_ = 0;
 };

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstring>
-
 namespace feedring::pack {
 namespace {
 
@@ -14,22 +11,23 @@ constexpr std::size_t kMostMarks = 1 << 16;
 
 }  // namespace
 
-Pickle::Pickle(std::string_view text, std::string name) : name_(std::move(name)) {
-  root_ = PickleMachine(*this, text).run();
-}
+Pickle::Pickle(const std::filesystem::path& file) : file_(file, "pickle") { root_ = PickleMachine(*this).run(); }
 
 Pickle::Ref PickleMachine::run() {
-  while (step(static_cast<unsigned char>(take(1).front()))) {
+  while (step(static_cast<unsigned char>(take_one()))) {
   }
   return pop();
 }
 
 bool PickleMachine::step(unsigned char code) {
   if (code == '.') return false;
-  if (step_number(code) || step_text(code) || step_list(code) || step_memo(code) || step_object(code)) return true;
+  if (step_number(code) || step_number_line(code) || step_text(code) || step_text_line(code) || step_list(code) ||
+      step_memo(code) || step_object(code)) {
+    return true;
+  }
   fail(
       fmt::format("asks for what is not done here (code 0x{:02x}): only NumPy arrays and plain lists, dicts, texts and "
-                  "numbers are read, of protocols 2 to 5",
+                  "numbers are read, of protocols 0 to 5",
                   code));
 }
 
@@ -62,7 +60,7 @@ bool PickleMachine::step_number(unsigned char code) {
 
 bool PickleMachine::step_text(unsigned char code) {
   const auto text = [&](Kind kind, std::size_t width) {
-    push_text(kind, take(take_number(width)));
+    push_stored_text(kind, take_number(width));
     return true;
   };
   switch (code) {
@@ -86,6 +84,7 @@ bool PickleMachine::step_list(unsigned char code) {
       marks_.push_back(stack_.size());
       return true;
     case '0': (void)pop(); return true;
+    case '2': push(top()); return true;
     case '1': (void)pop_to_mark(); return true;
     case ']': push_list(Kind::kList, {}); return true;
     case '}': push_list(Kind::kDict, {}); return true;
@@ -129,6 +128,8 @@ bool PickleMachine::step_memo(unsigned char code) {
   switch (code) {
     case 'q': remember(take_number(1), top()); return true;
     case 'r': remember(take_number(4), top()); return true;
+    case 'p': remember(take_place_line(), top()); return true;
+    case 'g': recall(take_place_line()); return true;
     case 0x94: remember(memo_.size(), top()); return true;
     case 'h': recall(take_number(1)); return true;
     case 'j': recall(take_number(4)); return true;
@@ -143,13 +144,22 @@ bool PickleMachine::step_memo(unsigned char code) {
 bool PickleMachine::step_object(unsigned char code) {
   switch (code) {
     case 'c': {
-      const std::string_view module = take_line(), name = take_line();
+      const std::string module(take_line()), name(take_line());
       find_global(module, name);
       return true;
     }
     case 0x93: {
       const Ref name = pop(), module = pop();
       find_global(out_.text(module), out_.text(name));
+      return true;
+    }
+    case 'i': {  // as 'c', a tuple and 'R'
+      const std::string module(take_line()), name(take_line());
+      push_list(Kind::kTuple, pop_to_mark());
+      const Ref arguments = pop();
+      find_global(module, name);
+      const Ref callable = pop();
+      reduce(callable, arguments);
       return true;
     }
     case 'R': {
@@ -164,27 +174,6 @@ bool PickleMachine::step_object(unsigned char code) {
     }
     default: return false;
   }
-}
-
-std::string_view PickleMachine::take(std::uint64_t bytes) {
-  if (bytes > left_.size()) fail("is cut short");
-  const std::string_view taken = left_.substr(0, bytes);
-  left_.remove_prefix(bytes);
-  return taken;
-}
-
-std::string_view PickleMachine::take_line() {
-  const std::size_t end = left_.find('\n');
-  if (end == std::string_view::npos) fail("is cut short");
-  const std::string_view line = take(end);
-  (void)take(1);
-  return line;
-}
-
-std::uint64_t PickleMachine::take_number(std::size_t bytes) {
-  std::uint64_t number = 0;
-  std::memcpy(&number, take(bytes).data(), bytes);
-  return number;
 }
 
 Pickle::Ref PickleMachine::top() const {
@@ -216,11 +205,6 @@ Pickle::Ref PickleMachine::make(Kind kind) {
 void PickleMachine::push_number(std::int64_t number) {
   push(make(Kind::kInt));
   out_.values_.back().number = number;
-}
-
-void PickleMachine::push_text(Kind kind, std::string_view text) {
-  push(make(kind));
-  out_.values_.back().text = text;
 }
 
 void PickleMachine::push_list(Kind kind, std::vector<Ref> items) {

@@ -2,6 +2,7 @@
 // Carries a pickle out. Internal to this folder.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -12,7 +13,7 @@ namespace feedring::pack {
 
 class PickleMachine {
  public:
-  PickleMachine(Pickle& pickle, std::string_view text) : out_(pickle), left_(text) {}
+  explicit PickleMachine(Pickle& pickle) : out_(pickle) {}
   /// Returns what the pickle leaves.
   Pickle::Ref run();
 
@@ -25,14 +26,22 @@ class PickleMachine {
 
   bool step(unsigned char code);  // false: the pickle ends
   bool step_number(unsigned char code);
+  bool step_number_line(unsigned char code);
   bool step_text(unsigned char code);
+  bool step_text_line(unsigned char code);
   bool step_list(unsigned char code);
   bool step_memo(unsigned char code);
   bool step_object(unsigned char code);
 
-  std::string_view take(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t left() const noexcept { return out_.file_.bytes() - at_; }
+  char take_one();
+  std::string_view take(std::uint64_t bytes);  // few; until the next of these calls
   std::string_view take_line();
+  void give_back();  // what take_one() took last
   std::uint64_t take_number(std::size_t bytes);
+  std::int64_t take_number_line(std::string_view end);
+  std::uint64_t take_place_line();
+  std::uint32_t take_hex(std::size_t digits);
   Ref pop();
   Ref top() const;
   std::vector<Ref> pop_to_mark();
@@ -40,6 +49,10 @@ class PickleMachine {
   Ref make(Kind kind);
   void push_number(std::int64_t number);
   void push_text(Kind kind, std::string_view text);
+  void push_stored_text(Kind kind, std::uint64_t bytes);
+  void push_made_text(Kind kind, std::string text);
+  std::string unescape_bytes();
+  std::string unescape_text();
   void push_list(Kind kind, std::vector<Ref> items);
   std::vector<Ref>& list_of(Ref value, Kind kind);
   void remember(std::uint64_t place, Ref value);
@@ -54,9 +67,12 @@ class PickleMachine {
   [[noreturn]] void fail(std::string_view what) const { out_.fail(what); }
 
   Pickle& out_;
-  std::string_view left_;
-  const std::uint64_t all_ = left_.size();  // of the pickle
-  std::uint64_t encoded_ = 0;               // what was made of texts, beside the pickle
+  std::uint64_t at_ = 0;  // in the file
+  std::string window_;    // what was read of it
+  std::uint64_t window_at_ = 0;
+  std::string taken_;
+  std::string* room_ = nullptr;  // in out_.texts_, for short texts
+  std::uint64_t encoded_ = 0;    // what was made of texts, beside the pickle
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, Ref> memo_;

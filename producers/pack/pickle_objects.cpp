@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "producers/dataset/labels.hpp"
 #include "producers/pack/pickle_machine.hpp"
 
 namespace feedring::pack {
@@ -46,10 +47,10 @@ void PickleMachine::find_global(std::string_view module, std::string_view name) 
     out_.values_.back().number = static_cast<std::int64_t>(known.callable);
     return;
   }
+  const std::string whole = fmt::format("{}.{}", module, name);
+  const std::string named = dataset::shown(whole);
   fail(fmt::format(
-      "calls {}.{}, which is not done here: only NumPy arrays and plain lists, dicts, texts and numbers are "
-      "read",
-      module, name));
+      "calls {}, which is not done here: only NumPy arrays and plain lists, dicts, texts and numbers are read", named));
 }
 
 const std::vector<Pickle::Ref>& PickleMachine::arguments_of(Ref tuple, std::size_t least) const {
@@ -59,7 +60,8 @@ const std::vector<Pickle::Ref>& PickleMachine::arguments_of(Ref tuple, std::size
 
 void PickleMachine::reduce(Ref callable, Ref arguments) {
   // A dtype is a kOther too, but has a text.
-  if (out_.kind(callable) != Kind::kOther || !out_.values_[callable].text.empty()) fail("calls what cannot be called");
+  if (out_.kind(callable) != Kind::kOther || out_.values_[callable].kept != nullptr)
+    fail("calls what cannot be called");
   switch (static_cast<Callable>(out_.values_[callable].number)) {
     case Callable::kReconstruct: {
       const Ref array = make(Kind::kArray);
@@ -73,16 +75,14 @@ void PickleMachine::reduce(Ref callable, Ref arguments) {
       if (name.starts_with('<') || name.starts_with('|')) name.remove_prefix(1);
       if (name == "O8" || name == "O4") name = "O";  // as NumPy writes it
       if (name != "O" && width_of(std::string(name)) == 0)
-        fail(fmt::format("holds an array of {}, which is not read", name));
-      push(make(Kind::kOther));
-      out_.values_.back().text = name;
-      return;
+        fail(fmt::format("holds an array of {}, which is not read", dataset::shown(name)));
+      return push_text(Kind::kOther, std::string(name));
     }
     case Callable::kScalar: {
       const std::vector<Ref>& both = arguments_of(arguments, 2);
       const std::string dtype = dtype_of(both[0]);
       const std::string_view raw = out_.text(both[1]);
-      if (raw.size() != width_of(dtype)) fail("holds a damaged number");
+      if (dtype == "O" || raw.size() != width_of(dtype)) fail("holds a damaged number");
       if (dtype[0] == 'f') return push(make(Kind::kFloat));
       std::uint64_t number = 0;
       std::memcpy(&number, raw.data(), raw.size());
@@ -102,28 +102,40 @@ void PickleMachine::reduce(Ref callable, Ref arguments) {
     case Callable::kEncode: {
       const std::vector<Ref>& both = arguments_of(arguments, 2);
       if (out_.text(both[1]) != "latin1") fail("holds bytes in another form than latin1");
-      std::string bytes;
-      const std::string_view text = out_.text(both[0]);  // UTF-8 of characters up to U+00FF
-      for (std::size_t i = 0; i < text.size(); ++i) {
+      const Pickle::Bytes of = out_.bytes(both[0]);
+      std::string text(of.size, '\0');  // UTF-8 of characters up to U+00FF
+      out_.read(of, 0, of.size, text.data());
+      std::size_t made = 0;
+      for (std::size_t i = 0; i < text.size(); ++i, ++made) {
         const auto lead = static_cast<unsigned char>(text[i]);
         if (lead >= 0x80 && (lead > 0xc3 || lead < 0xc2 || i + 1 == text.size())) fail("holds damaged bytes");
-        bytes.push_back(lead < 0x80
-                            ? text[i]
-                            : static_cast<char>((lead & 3U) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3fU)));
+        text[made] = lead < 0x80
+                         ? text[i]
+                         : static_cast<char>((lead & 3U) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3fU));
       }
-      encoded_ += bytes.size();
-      if (encoded_ > all_) fail("unpacks to more than the file has: the same text again and again");
-      out_.texts_.push_back(std::move(bytes));
-      return push_text(Kind::kBytes, out_.texts_.back());
+      text.resize(made);
+      return push_made_text(Kind::kBytes, std::move(text));
     }
-    case Callable::kDict: return push_list(Kind::kDict, {});
+    case Callable::kDict: {  // Python 2: of a list of pairs
+      std::vector<Ref> both;
+      const std::vector<Ref>& given = arguments_of(arguments, 0);
+      if (!given.empty()) {
+        for (const Ref pair : out_.items(given[0])) {
+          const std::vector<Ref>& two = out_.items(pair);
+          if (two.size() != 2) fail("is damaged: a key without a value");
+          both.insert(both.end(), two.begin(), two.end());
+        }
+      }
+      return push_list(Kind::kDict, std::move(both));
+    }
     case Callable::kNdarray: fail("calls what cannot be called");
   }
 }
 
 std::string PickleMachine::dtype_of(Ref value) const {
-  if (out_.kind(value) != Kind::kOther || out_.values_[value].text.empty()) fail("is damaged: an array without a type");
-  return std::string(out_.values_[value].text);
+  const Pickle::Value& type = out_.values_.at(value);
+  if (type.kind != Kind::kOther || type.kept == nullptr) fail("is damaged: an array without a type");
+  return {type.kept, type.size};
 }
 
 void PickleMachine::build(Ref object, Ref state) {
@@ -154,8 +166,8 @@ void PickleMachine::make_array(Ref dtype, Ref shape, bool fortran, Ref raw, Ref 
     if (out_.kind(raw) != Kind::kList || out_.items(raw).size() != elements) fail("holds a damaged array of objects");
     array.objects = out_.items(raw);
   } else {
-    array.bytes = out_.text(raw);
-    if (elements > array.bytes.size() || elements * width_of(array.dtype) != array.bytes.size()) {
+    array.bytes = out_.bytes(raw);
+    if (elements > array.bytes.size || elements * width_of(array.dtype) != array.bytes.size) {
       fail("holds an array whose bytes are not what its shape says");
     }
   }

@@ -12,9 +12,6 @@
 
 namespace feedring::pack {
 
-/// Whether the file begins as a pickle of protocol 2 to 5 does.
-[[nodiscard]] bool is_pickle(const std::filesystem::path& file);
-
 /// Opens one of these, told by what it holds:
 /// - `image_data` (n, h, w, 3) and `class_dict` {class: [picture, …]}: mini-ImageNet's cache
 /// - `data` (n, h, w, 3), or (n, 3072) as planes, and `labels` or `fine_labels`: MetaOptNet's, CIFAR-FS, FC100 and

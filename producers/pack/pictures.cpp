@@ -9,9 +9,11 @@
 
 namespace feedring::pack {
 
-Pictures::Pictures(std::vector<std::string> classes, const std::vector<std::uint32_t>& labels, std::uint64_t bytes_each,
-                   std::string extension, WritePicture write)
-    : classes_(std::move(classes)),
+Pictures::Pictures(std::filesystem::path origin, std::vector<std::string> classes,
+                   const std::vector<std::uint32_t>& labels, std::uint64_t bytes_each, std::string extension,
+                   WritePicture write)
+    : origin_(std::move(origin)),
+      classes_(std::move(classes)),
       bytes_each_(bytes_each),
       extension_(std::move(extension)),
       write_(std::move(write)) {
@@ -19,22 +21,32 @@ Pictures::Pictures(std::vector<std::string> classes, const std::vector<std::uint
   std::stable_sort(order_.begin(), order_.end(), [](const Place& a, const Place& b) { return a.label < b.label; });
 }
 
-Item Pictures::item(std::uint64_t number) {
+std::string Pictures::name(std::uint64_t number) {
   const Place& place = order_.at(number);
-  write_(place.picture, file_);
-  return {names_.name_of(classes_.at(place.label), fmt::format("{:08}{}", place.picture, extension_), number),
-          {reinterpret_cast<const std::uint8_t*>(file_.data()), file_.size()}};
+  return names_.name_of(classes_.at(place.label), fmt::format("{:08}{}", place.picture, extension_), number);
 }
 
-void write_ppm(std::string& file, const std::uint8_t* pixels, std::uint64_t height, std::uint64_t width, Order order) {
+std::span<const std::uint8_t> Pictures::read(std::uint64_t number) {
+  write_(order_.at(number).picture, file_);
+  return {reinterpret_cast<const std::uint8_t*>(file_.data()), file_.size()};
+}
+
+void write_ppm(std::string& file, std::string_view pixels, std::uint64_t height, std::uint64_t width, Order order) {
   file = fmt::format("P6\n{} {}\n255\n", width, height);
   const std::size_t begin = file.size();
-  const std::uint64_t count = height * width;
-  file.append(reinterpret_cast<const char*>(pixels), count * 3);
+  file.append(pixels);
   if (order == Order::kRgb) return;
+  const std::uint64_t count = height * width;
   for (std::uint64_t i = 0; i < count; ++i) {
-    for (std::uint64_t c = 0; c < 3; ++c) file[begin + 3 * i + c] = static_cast<char>(pixels[c * count + i]);
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      file[begin + 3 * i + c] = order == Order::kPlanes ? pixels[c * count + i] : pixels[3 * i + 2 - c];
+    }
   }
+}
+
+void write_pgm(std::string& file, std::string_view pixels, std::uint64_t height, std::uint64_t width) {
+  file = fmt::format("P5\n{} {}\n255\n", width, height);
+  file.append(pixels);
 }
 
 std::vector<std::string> classes_of(const std::vector<std::int64_t>& numbers, std::vector<std::uint32_t>& labels) {

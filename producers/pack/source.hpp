@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,11 +11,6 @@
 #include <vector>
 
 namespace feedring::pack {
-
-struct Item {
-  std::string name;                     ///< of the file, with folders; all different
-  std::span<const std::uint8_t> bytes;  ///< an image file; valid until the next item()
-};
 
 class Source {
  public:
@@ -30,8 +26,12 @@ class Source {
   [[nodiscard]] virtual std::uint32_t label(std::uint64_t number) const = 0;
   /// About how many bytes all items have.
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
-  /// Throws Error(kData) with the sample's name.
-  [[nodiscard]] virtual Item item(std::uint64_t number) = 0;
+  /// The name of an item's file, with folders; all different. To be asked once for each, in their order.
+  [[nodiscard]] virtual std::string name(std::uint64_t number) = 0;
+  /// Its bytes, of an image file; valid until the next read(). Throws Error(kData) with the sample's name.
+  [[nodiscard]] virtual std::span<const std::uint8_t> read(std::uint64_t number) = 0;
+  /// The file that they are read from: while it stays as it is, so do they.
+  [[nodiscard]] virtual std::filesystem::path origin(std::uint64_t number) const = 0;
 };
 
 /// Gives the items of a pack their names.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -26,7 +27,7 @@ constexpr std::size_t kBuffer = std::size_t{1} << 20;
 TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)), part_(target_) {
   part_ += ".part";
   // Without waiting: somebody may have put a pipe there.
-  file_.reset(::open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  file_.reset(::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   if (!file_) fail("cannot be written", errno);
   struct stat info {};
   if (::fstat(file_.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
@@ -37,12 +38,40 @@ TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)),
     throw Error(ErrorKind::kUsage,
                 part_.string() + " is being written by another import: wait for it, or choose another name");
   }
-  if (::ftruncate(file_.get(), 0) != 0) fail("cannot be written", errno);
+  found_bytes_ = static_cast<std::uint64_t>(info.st_size);
   buffer_.reserve(kBuffer);
 }
 
+std::string TarWriter::checksum(std::uint64_t begin, std::uint64_t end) const {
+  Checksum sum;
+  std::string piece(kBuffer, '\0');
+  while (begin < end) {
+    const ssize_t got = ::pread(file_.get(), piece.data(), std::min<std::uint64_t>(end - begin, piece.size()),
+                                static_cast<off_t>(begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return "";  // no checksum's text: it counts as another
+    sum.add({piece.data(), static_cast<std::size_t>(got)});
+    begin += static_cast<std::uint64_t>(got);
+  }
+  return sum.take();
+}
+
+void TarWriter::cut(std::uint64_t bytes) {
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::lseek(file_.get(), static_cast<off_t>(bytes), SEEK_SET) < 0) {
+    fail("cannot be written", errno);
+  }
+  written_ = bytes;
+  kept_ = bytes > 0;
+}
+
+std::uint64_t TarWriter::written() {
+  flush();
+  return written_;
+}
+
 TarWriter::~TarWriter() {
-  if (!finished_) ::unlink(part_.c_str());
+  if (!finished_ && !kept_) ::unlink(part_.c_str());
 }
 
 void TarWriter::add(std::string_view name, std::span<const std::uint8_t> bytes) {
@@ -83,6 +112,7 @@ void TarWriter::pad() {
 
 void TarWriter::put(std::string_view bytes) {
   buffer_.append(bytes);
+  sum_.add(bytes);
   if (buffer_.size() >= kBuffer) flush();
 }
 

@@ -26,8 +26,10 @@ may producers/transform '(runtime|producers/(decode|plan|config|transform))/'
 may producers/dataset '(runtime|producers/dataset)/'
 may producers/config '(runtime|producers/config)/|producers/plan/episode_(spec|list).hpp|producers/dataset/column_spec.hpp'
 may producers/pack '(runtime|producers/(dataset|pack))/'
+may producers/hdf5 '(producers/(pack/hdf5_pipe.hpp|hdf5))'
 may producers/pool '(runtime|producers/(decode|plan|transform|dataset|config|pool))/'
 may producers/cli '(runtime|producers)/'
-never runtime 'jpeglib|spng|png\.h|webp|tiff|gif_lib|archive|torch|ATen|c10|cuda|omp\.h|hwy'
+never runtime 'jpeglib|spng|png\.h|webp|tiff|gif_lib|archive|hdf5|H5|torch|ATen|c10|cuda|omp\.h|hwy'
+for folder in decode transform dataset plan config pool pack cli python; do never "producers/$folder" 'hdf5\.h|H5'; done
 never producers 'torch|ATen|c10|cuda|omp\.h'
 exit $status

@@ -5,7 +5,10 @@ import pickle
 import sys
 from collections import OrderedDict
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(77)
 
 os.chdir(sys.argv[1])
 
@@ -20,7 +23,9 @@ def picture(number, shape=(2, 4, 3)):
 
 
 pixels = np.stack([picture(i) for i in range(5)])
-for protocol in (2, 3, 4, 5):
+large = np.stack([picture(i, (40, 41, 3)) for i in range(3)])  # such bytes stay in the file until they are wanted
+for protocol in range(6):
+    keep(f"large-{protocol}.pkl", {"data": large, "labels": [7, 7, 3]}, protocol)
     keep(f"cache-{protocol}.pkl", {"image_data": pixels, "class_dict": {"n02": [0, 3], "n01": [1, 2, 4]}}, protocol)
 keep("labels-list.pickle", {"data": pixels, "labels": [66, 64, 64, 66, 65]}, 2)
 keep("labels-array.pickle", OrderedDict(data=pixels, labels=np.array([66, 64, 64, 66, 65])), 4)
@@ -41,6 +46,8 @@ class Evil:
 
 keep("evil.pkl", {"image_data": Evil(), "class_dict": {}}, 4)
 keep("evil2.pkl", {"image_data": Evil(), "class_dict": {}}, 2)
+keep("evil1.pkl", {"image_data": Evil(), "class_dict": {}}, 1)
+keep("evil0.pkl", {"image_data": Evil(), "class_dict": {}}, 0)
 keep("float.pkl", {"data": pixels.astype(np.float32), "labels": [0] * 5}, 4)
 keep("big.pkl", {"data": pixels, "labels": np.array([0] * 5, dtype=">i4")}, 4)
 keep("few.pkl", {"data": pixels, "labels": [0]}, 4)
@@ -63,3 +70,51 @@ keep("objects_labels.pkl", {"label_specific": np.array([5, 0, 5], np.int32), "la
 call = b"c_codecs\nencode\nq\x01X\xe8\x03\0\0" + b"x" * 1000 + b"X\x06\0\0\0latin1\x86q\x02R"
 with open("bomb.pkl", "wb") as file:
     file.write(b"\x80\x02](" + call + b"h\x01h\x02R" * 10000 + b"e.")
+
+
+# As Python 2 wrote protocol 0: texts are its literals.
+def by_python2(name, pixels, labels):
+    literal = repr(pixels.tobytes())[1:]
+    shape = "".join(f"I{length}\n" for length in pixels.shape)
+    lines = (f"(dp0\nS'data'\np1\ncnumpy.core.multiarray\n_reconstruct\np2\n(cnumpy\nndarray\np3\n(I0\ntp4\nS'b'\np5\n"
+             f"tp6\nRp7\n(I1\n({shape}tp8\ncnumpy\ndtype\np9\n(S'u1'\np10\nI0\nI1\ntp11\nRp12\n(I3\nS'|'\np13\nNNNI-1\n"
+             f"I-1\nI0\ntp14\nbI00\nS{literal}\np15\ntp16\nbsS'labels'\np17\n(lp18\n"
+             + "".join(f"I{label}\na" if label < 8 else f"L{label}L\na" for label in labels) + "s.")
+    text = lines.encode("latin1")
+    read = pickle.loads(text, encoding="latin1")
+    assert (read["data"] == pixels).all() and read["labels"] == labels
+    with open(name, "wb") as file:
+        file.write(text)
+
+
+by_python2("python2-0.pickle", pixels, [4, 9, 9, 4, 7])
+by_python2("python2-large.pickle", large, [9, 9, 4])
+# Texts with each kind of escape, as keys of class_dict, which this Python's own reader reads too.
+names = [rb"S'o\'n\x65\101\0\n\q\\'", rb'S"it\"s"', b"Vb\\u0103\\x\\\\u0041\xe9\\U0001f600"]
+head = pickle.dumps({"image_data": pixels[:3]}, 0)
+assert head.endswith(b"s.")
+text = head[:-1] + b"Vclass_dict\n(d" + b"".join(name + b"\n(lI%d\nas" % i for i, name in enumerate(names)) + b"s."
+read = pickle.loads(text, encoding="latin1")
+assert list(read["class_dict"]) == ["o'neA\0\n\\q\\", 'it"s', "b\u0103\\x\\\\u0041\xe9\U0001f600"]
+with open("escapes.pkl", "wb") as file:
+    file.write(text.replace(rb"\0\n\q", rb"\7\n\q"))
+for name, text in {
+    "inst.pkl": b"(S'touch was_run'\nios\nsystem\n.",
+    "obj.pkl": b"(cos\nsystem\nS'touch was_run'\no.",
+    "persid.pkl": b"Psomething\n.",
+    "newobj.pkl": b"\x80\x02cos\nsystem\n)\x81.",
+    "ext.pkl": b"\x80\x02\x82\x01.",
+    "number.pkl": b"Ixyz\n.",
+    "long.pkl": b"L" + b"9" * 30 + b"L\n.",
+    "open.pkl": b"S'x\n.",
+    "cut.pkl": b"S'x",
+    "hex.pkl": b"S'\\xg0'\n.",
+    "half.pkl": b"V\\ud83d\n.",
+    "beyond.pkl": b"V\\U00110000\n.",
+    "recall.pkl": b"g7\n.",
+    "name.pkl": b"c" + b"n" * 100000 + b"\n.",
+    "dtype.pkl": b"cnumpy\ndtype\n(V" + b"d" * 3000 + b"\ntR.",
+}.items():
+    with open(name, "wb") as file:
+        file.write(text)
+keep("long_class.pkl", {"image_data": pixels[:1], "class_dict": {"c" * 4000: [7]}}, 4)
