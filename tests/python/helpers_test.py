@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # TorchMeta's helpers by name.
+import pathlib
+import subprocess
+import sys
 import types
 
 import numpy
@@ -62,11 +65,53 @@ def test_omniglot_turns_the_trainings_classes_only(data, tmp_path):
         assert loader._description()["episodes"]["augment"] == ["rotate180", "rotate90"]
 
 
+def test_packs_and_manifests_are_read_where_they_lie(data, tmp_path):
+    place = data / "miniimagenet"
+    command = [sys.executable, "-m", "feedring", "import"]
+    subprocess.run([*command, place / "train", tmp_path / "train.tar"], check=True, stdout=subprocess.DEVNULL)
+    names = sorted(path.name for path in (place / "test").iterdir())
+    (tmp_path / "images").symlink_to(place / "test")
+    with open(tmp_path / "test.csv", "w") as file:
+        print("filename,label", *(f"images/{of}/{each}.png,{of}" for of in names for each in range(5)), sep="\n", file=file)
+    for split, first in (("train", 0), ("test", 160)):
+        with feedring.miniimagenet(tmp_path, 1, 3, meta_split=split, **HERE) as loader:
+            assert reds(next(iter(loader))["train"][0]) <= {first + 10 * of for of in range(6)}
+
+
+def test_the_published_split_is_taken_from_a_pack_of_all_classes(tmp_path):
+    everything = {}
+    lists = pathlib.Path(__file__).parents[2] / "producers" / "config" / "classes" / "cifar_fs"
+    for split in ("train", "val", "test"):
+        for line in (lists / f"{split}.txt").read_text().splitlines():
+            if not line.startswith("#"):
+                everything[line] = split
+    assert len(everything) == 100
+    reds_of = {"train": 10, "val": 100, "test": 200}
+    for name, split in everything.items():
+        (tmp_path / "all" / name).mkdir(parents=True)
+        for each in range(2):
+            Image.new("RGB", (8, 8), (reds_of[split], each, 0)).save(tmp_path / "all" / name / f"{each}.png")
+    (tmp_path / "cifar_fs").mkdir()
+    pack = tmp_path / "cifar_fs" / "cifar_fs.tar"
+    subprocess.run([sys.executable, "-m", "feedring", "import", tmp_path / "all", pack, "--class-depth", "2"], check=True,
+                   stdout=subprocess.DEVNULL)
+    for split, red in reds_of.items():
+        for folder in (tmp_path, pack):
+            with feedring.cifar_fs(folder, 1, 5, meta_split=split, **HERE) as loader:
+                assert reds(next(iter(loader))["train"][0]) == {red}
+
+
 @pytest.mark.parametrize("file, what", [("train_data.hdf5", "TorchMeta's HDF5"), ("mini-imagenet-cache-train.pkl", "a pickle"),
-                                        ("train.csv", "a list in CSV"), ("images.tar.gz", "a tar archive")])
-def test_a_format_that_is_not_read_is_an_error_that_says_so(tmp_path, file, what):
+                                        ("train_images.npz", "an archive of NumPy arrays")])
+def test_a_format_that_has_to_be_imported_is_an_error_that_says_how(tmp_path, file, what):
     (tmp_path / file).touch()
-    with pytest.raises(feedring.UsageError, match=f"{file} is {what}, which is not read: make folders .*train/CLASS"):
+    with pytest.raises(feedring.UsageError, match=f"{file} is {what}, .* `feedring import .*{file} .*train.tar`"):
+        feedring.miniimagenet(tmp_path, 1, 5, meta_train=True)
+
+
+def test_a_format_that_is_not_read_is_an_error_that_says_so(tmp_path):
+    (tmp_path / "images.tar.gz").touch()
+    with pytest.raises(feedring.UsageError, match="images.tar.gz is a compressed tar archive, .*train/CLASS"):
         feedring.miniimagenet(tmp_path, 1, 5, meta_train=True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaders by the names and arguments of TorchMeta's helpers, for data sets that lie in class folders or manifests."""
+"""Loaders by the names and arguments of TorchMeta's helpers, for data sets in class folders, manifests, packs or archives."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from .episodes import EpisodeLoader
 from .errors import UsageError
 
 _SPLITS = {"train": ("train",), "val": ("val", "valid", "validation"), "test": ("test",)}
-# What these data sets also come as, and is not read: how names end, and what that is.
-_NOT_READ = ((".hdf5", "TorchMeta's HDF5"), (".pkl", "a pickle"), (".pickle", "a pickle"), (".csv", "a list in CSV"),
-             (".npz", "an archive of NumPy arrays"), (".zip", "a zip archive"), (".tar", "a tar archive"),
-             (".tar.gz", "a tar archive"), (".tgz", "a tar archive"))
+# What feeds read as it lies, behind the name of the split: a manifest, a pack, an archive.
+_READ = ("", ".tsv", ".csv", ".jsonl", ".tar", ".zip")
+# What has to be imported first: how names end, and what that is.
+_IMPORTED = ((".hdf5", "TorchMeta's HDF5"), (".pkl", "a pickle"), (".pickle", "a pickle"), (".npz", "an archive of NumPy arrays"))
+_NOT_READ = (".tar.gz", ".tgz")
+# The published splits, for a pack of all classes.
+_BUILTIN = {"miniimagenet": "miniimagenet_ravi", "omniglot": "omniglot_vinyals"}
 _TURNS = {90: "rotate90", 180: "rotate180", 270: "rotate270"}
 
 
@@ -21,8 +24,9 @@ def miniimagenet(folder, shots, ways, shuffle=True, test_shots=None, seed=None, 
     BatchMetaDataLoader gives them: {"train": [x, y], "test": [x, y]}.
 
     Args:
-        folder: has train, val and test, each with a folder a class (or train.tsv, val.tsv, test.tsv: manifests), in
-            itself or in a folder called miniimagenet.
+        folder: has train, val and test, each with a folder a class, or train.tsv, .csv or .jsonl (manifests), train.tar
+            (packs of `feedring import`) or train.zip, …, in itself or in a folder called miniimagenet. Or a pack of all
+            classes, or a folder with such a pack, miniimagenet.tar: of that the published split is taken.
         shots, ways: samples of each class in "train", and classes.
         test_shots: samples of each class in "test". Default: shots.
         seed: of the episodes. Default: 0.
@@ -76,8 +80,9 @@ def _load(name, size, folder, shots, ways, shuffle, test_shots, seed, more) -> E
     turned = _words(more.pop("class_augmentations", None))
     if turned:
         episodes["augment"] = turned
-    return EpisodeLoader(_find(name, os.fsdecode(folder), split), split,
-                         **{"ways": ways, "shots": shots, "queries": shots if test_shots is None else test_shots,
+    source, classes = _find(name, os.fsdecode(folder), split)
+    return EpisodeLoader(source, split,
+                         **{**classes, "ways": ways, "shots": shots, "queries": shots if test_shots is None else test_shots,
                             "seed": seed, "layout": "torchmeta", "episodes": episodes,
                             "transform": [{"name": "Resize", "size": [size, size]}],
                             **{key: value for key, value in more.items() if value is not None}})
@@ -109,20 +114,31 @@ def _words(augmentations) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _find(name: str, folder: str, split: str) -> str:
+def _find(name: str, folder: str, split: str) -> tuple[str, dict]:
+    """The data, and which of their classes."""
+    published = {"classes": f"builtin:{_BUILTIN.get(name, name)}/{split}"}
+    if os.path.isfile(folder) and folder.endswith(".tar"):
+        return folder, published
     places = [os.path.join(folder, name), folder]
     for place in places:
         for called in _SPLITS[split]:
-            path = os.path.join(place, called)
-            for found in (path, path + ".tsv"):
-                if os.path.isdir(found) if found == path else os.path.isfile(found):
-                    return found
-    there = [place for place in places if os.path.isdir(place)]
-    for place in there:
+            for ending in _READ:
+                found = os.path.join(place, called + ending)
+                if os.path.isfile(found) if ending else os.path.isdir(found):
+                    return found, {}
+    for place in (folder, places[0]):
+        if os.path.isfile(os.path.join(place, name + ".tar")):
+            return os.path.join(place, name + ".tar"), published
+    instead = f"make folders {{}}/CLASS of images, a manifest {split}.tsv, or a pack {split}.tar"
+    for place in filter(os.path.isdir, places):
         for entry in sorted(os.listdir(place)):
-            for ending, what in _NOT_READ:
+            path = os.path.join(place, entry)
+            for ending, what in _IMPORTED:
                 if entry.endswith(ending):
-                    raise UsageError(f"{os.path.join(place, entry)} is {what}, which is not read: make folders "
-                                     f"{os.path.join(place, split)}/CLASS of images, or a manifest {split}.tsv")
-    raise UsageError(f"there is no {name} for {split} in {folder}: neither folders {split}/CLASS of images nor a manifest "
-                     f"{split}.tsv, in it or in its folder {name}; nothing is downloaded")
+                    raise UsageError(f"{path} is {what}, which is not read as it lies: make a pack of it first, "
+                                     f"`feedring import {path} {os.path.join(place, split)}.tar`")
+            if entry.endswith(_NOT_READ):
+                raise UsageError(f"{path} is a compressed tar archive, which is not read: unpack it, or "
+                                 + instead.format(os.path.join(place, split)))
+    raise UsageError(f"there is no {name} for {split} in {folder}: neither a folder nor an archive or manifest called {split} "
+                     f"is in it or in its folder {name}, nor a pack {name}.tar; {instead.format(split)}; nothing is downloaded")
