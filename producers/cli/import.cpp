@@ -30,11 +30,13 @@ struct Options {
 std::unique_ptr<pack::Source> open_source(const Options& options) {
   FeedSpec spec;
   apply_data_options(options.choice, spec);
-  const pack::Import wanted{.data = options.choice.data,
-                            .beside = std::filesystem::absolute(options.target).parent_path(),
-                            .hdf5 = libexec_path("feedring-hdf5"),
-                            .split = spec.split,
-                            .has_classes = !spec.classes.empty()};
+  const pack::Import wanted{
+      .data = options.choice.data,
+      .beside = std::filesystem::absolute(options.target).parent_path(),
+      .hdf5 = libexec_path("feedring-hdf5"),
+      .split = spec.split,
+      .has_classes = !spec.classes.empty(),
+      .has_files = options.choice.class_depth || !options.choice.files.empty() || options.choice.limit};
   if (auto source = pack::open_import(wanted)) return source;
   spec.data = options.choice.data;
   Scan scan = scan_samples(spec);

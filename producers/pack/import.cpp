@@ -24,10 +24,12 @@ void refuse(const Import& wanted, std::string_view kind, std::string_view leave)
 
 void demand_all_classes(const Import& wanted, std::string_view kind) {
   if (wanted.has_classes) refuse(wanted, kind, "--classes");
+  if (wanted.has_files) refuse(wanted, kind, "--class-depth, --files and --limit");
 }
 
 void demand_whole(const Import& wanted, std::string_view kind) {
-  if (wanted.has_classes || !wanted.split.empty()) refuse(wanted, kind, "--split and --classes");
+  if (!wanted.split.empty()) refuse(wanted, kind, "--split");
+  demand_all_classes(wanted, kind);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Import {
   std::filesystem::path hdf5;    ///< the program that reads HDF5; not there where the build has none
   std::string split;             ///< empty: all of it
   bool has_classes = false;      ///< some classes alone are asked for
+  bool has_files = false;        ///< some files alone, or classes at some depth
 };
 
 /// nullptr: it is data that a feed reads. Throws Error(kUsage) for a choice where there is none, Error(kData) for what

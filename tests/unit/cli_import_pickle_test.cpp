@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "import_files.hpp"
 
@@ -138,6 +139,19 @@ TEST_F(ImportPickle, IsAdvisedWhereAFeedIsGivenAPickle) {
     const test::Finished plan = test::run_command({"plan", path(name)});
     EXPECT_EQ(plan.code, 3);
     EXPECT_THAT(plan.err, HasSubstr("import it first (feedring import " + std::string(name) + " PACK.tar)"));
+  }
+}
+
+TEST_F(ImportPickle, RefusesAChoiceThatItWouldNotMake) {
+  for (const std::vector<std::string>& choice : {std::vector<std::string>{"--split", "train"},
+                                                 {"--classes", "builtin:fc100/val"},
+                                                 {"--class-depth", "2"},
+                                                 {"--limit", "3"}}) {
+    std::vector<std::string> arguments = {"import", path("cache-4.pkl"), path("x.tar")};
+    arguments.insert(arguments.end(), choice.begin(), choice.end());
+    const test::Finished finished = test::run_command(arguments);
+    EXPECT_EQ(finished.code, 2) << choice[0];
+    EXPECT_THAT(finished.err, AllOf(HasSubstr(choice[0]), HasSubstr("choose from the pack")));
   }
 }
 
