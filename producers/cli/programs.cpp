@@ -14,7 +14,7 @@ std::filesystem::path libexec_path(const std::string& name) {
 }
 
 std::filesystem::path libexec_program(const std::string& name) {
-  const std::filesystem::path program = libexec_path(name);
+  std::filesystem::path program = libexec_path(name);
   if (!std::filesystem::exists(program)) {
     throw Error(ErrorKind::kInternal, fmt::format("{} is missing: the installation is incomplete", program.string()));
   }

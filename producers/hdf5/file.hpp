@@ -32,8 +32,8 @@ class File {
   explicit File(const std::string& path);
 
   [[nodiscard]] const std::vector<Dataset>& datasets() const noexcept { return datasets_; }
-  /// Reads a row. Throws std::runtime_error.
-  void read(std::uint64_t dataset, std::uint64_t row, std::string& bytes) const;
+  /// Reads a row of the data set of this number. Throws std::runtime_error.
+  void read(std::uint64_t number, std::uint64_t row, std::string& bytes) const;
 
  private:
   void list(hid_t group, const std::string& before, int depth);

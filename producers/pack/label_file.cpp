@@ -33,7 +33,7 @@ void name_classes(std::vector<std::string>& classes, const std::vector<std::stri
     std::replace(name.begin(), name.end(), '/', '_');
     const auto at = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), number) - numbers.begin());
     if (!super_of || at >= super_of->size() || !has(supers, (*super_of)[at])) continue;
-    name = supers[static_cast<std::size_t>((*super_of)[at])] + '/' + name;
+    name.insert(0, supers[static_cast<std::size_t>((*super_of)[at])] + '/');
   }
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,7 @@ constexpr std::string_view kExtension = ".tfrecords";
 struct Shard {
   std::uint64_t number = UINT64_MAX;
   std::string name;
-  auto operator<=>(const Shard&) const = default;
+  bool operator<(const Shard& other) const { return std::tie(number, name) < std::tie(other.number, other.name); }
 };
 
 /// All files NUMBER_SHARD.tfrecords of a folder, by class.

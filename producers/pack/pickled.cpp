@@ -102,7 +102,7 @@ std::unique_ptr<Source> open_png_list(const Shared& shared, const fs::path& file
   const fs::path beside = file.parent_path() / (name.substr(0, at) + "_labels.pkl");
   std::vector<std::uint32_t> labels;
   std::vector<std::string> classes = read_label_file(beside, labels);
-  const std::vector<Ref> pictures = pickle.items(pickle.root());
+  const std::vector<Ref>& pictures = pickle.items(pickle.root());
   if (labels.size() != pictures.size()) {
     pickle.fail(fmt::format("has {} pictures, but {} has {} labels", pictures.size(), dataset::shown(beside.native()),
                             labels.size()));

@@ -70,9 +70,7 @@ class TorchMetaSource : public Source {
   }
 
   [[nodiscard]] const std::vector<std::string>& classes() const override { return classes_; }
-  [[nodiscard]] std::uint64_t items() const override {
-    return parts_.empty() ? 0 : parts_.back().first + rows_of(parts_.back());
-  }
+  [[nodiscard]] std::uint64_t items() const override { return items_; }
   [[nodiscard]] std::uint32_t label(std::uint64_t number) const override {
     return static_cast<std::uint32_t>(&part_of(number) - parts_.data());
   }
@@ -120,15 +118,15 @@ class TorchMetaSource : public Source {
                       "of 8 bit numbers",
                       dataset::shown(of.name)));
     }
-    if (of.rows > UINT32_MAX || items() + of.rows > UINT32_MAX) reader_.fail("it has more than 4,294,967,295 pictures");
-    const std::uint64_t first = items();
+    if (of.rows > UINT32_MAX || items_ + of.rows > UINT32_MAX) reader_.fail("it has more than 4,294,967,295 pictures");
     std::string name = of.name.starts_with(kGroup) ? of.name.substr(kGroup.size()) : of.name;
     std::string before = of.superclass;
     if (!before.empty()) {
       for (std::string* text : {&name, &before}) std::replace(text->begin(), text->end(), '/', '_');
       before += '/';
     }
-    parts_.push_back({number, first});
+    parts_.push_back({number, items_});
+    items_ += of.rows;
     classes_.push_back(before + name);
     if (of.kind != Kind::kPixels) return;
     std::uint64_t each = 1;
@@ -149,7 +147,6 @@ class TorchMetaSource : public Source {
       return;
     }
   }
-  [[nodiscard]] std::uint64_t rows_of(const Part& part) const { return reader_.datasets()[part.dataset].rows; }
   [[nodiscard]] const Part& part_of(std::uint64_t item) const {
     const auto behind = std::upper_bound(parts_.begin(), parts_.end(), item,
                                          [](std::uint64_t at, const Part& part) { return at < part.first; });
@@ -160,7 +157,7 @@ class TorchMetaSource : public Source {
   Hdf5Reader reader_;
   std::vector<std::string> classes_;
   std::vector<Part> parts_;  // one a class
-  std::uint64_t bytes_ = 0;
+  std::uint64_t items_ = 0, bytes_ = 0;
   std::string row_, file_;
   std::string_view file_extension_ = "image";
   Names names_;
