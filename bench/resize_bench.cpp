@@ -106,8 +106,8 @@ void finish(benchmark::State& state, Dtype dtype, Layout layout) {
   const std::vector<std::uint8_t> rgb = noise(std::size_t{224} * 224 * 3 + kSlack);
   // As in a pool: the pixels were just made, and the slots that they go to are larger than the caches together.
   constexpr int kImages = 256;
-  std::vector<std::uint8_t> out_(finish.bytes_per_image() * kImages + 64);
-  std::uint8_t* outp = out_.data() + (64 - reinterpret_cast<std::uintptr_t>(out_.data()) % 64);
+  std::vector<std::uint8_t> memory(finish.bytes_per_image() * kImages + 64);
+  std::uint8_t* out = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
   const std::size_t moved = rgb.size() - kSlack + finish.bytes_per_image();  // read and written
   const std::vector<std::uint8_t> from = noise(moved / 2);
   std::vector<std::uint8_t> to(moved / 2 * kImages);
@@ -116,7 +116,7 @@ void finish(benchmark::State& state, Dtype dtype, Layout layout) {
   for ([[maybe_unused]] auto _ : state) {
     const double start = cpu_us();
     for (int i = 0; i < kImages; ++i) {
-      finish.run(rgb.data(), outp + finish.bytes_per_image() * static_cast<std::size_t>(i));
+      finish.run(rgb.data(), out + finish.bytes_per_image() * static_cast<std::size_t>(i));
       benchmark::ClobberMemory();
     }
     const double between = cpu_us();
@@ -141,6 +141,7 @@ BENCHMARK_CAPTURE(finish, float32_interleaved, Dtype::kFloat32, Layout::kNhwc)->
 BENCHMARK_CAPTURE(finish, float32_planes, Dtype::kFloat32, Layout::kNchw)->Apply(rounds);
 BENCHMARK_CAPTURE(finish, float16_interleaved, Dtype::kFloat16, Layout::kNhwc)->Apply(rounds);
 BENCHMARK_CAPTURE(finish, float16_planes, Dtype::kFloat16, Layout::kNchw)->Apply(rounds);
+BENCHMARK_CAPTURE(finish, bfloat16_interleaved, Dtype::kBfloat16, Layout::kNhwc)->Apply(rounds);
 BENCHMARK_CAPTURE(finish, bfloat16_planes, Dtype::kBfloat16, Layout::kNchw)->Apply(rounds);
 
 }  // namespace

@@ -8,7 +8,8 @@
 // rounds after every operation, [ToDtype float32, Normalize, ToDtype float16] once.
 //
 // A look-up an element is slower than the operations themselves on vectors. So these run where they give, on this
-// processor, the 768 results of the tables; elsewhere, and for an image's last pixels, the tables do.
+// processor, the 768 results of the tables; elsewhere, and for an image's last pixels, the tables do. For 16 bits one
+// multiplication and addition give them as a rule.
 #pragma once
 
 #include <array>
@@ -62,6 +63,10 @@ class Finish {
   void look_up(const std::uint8_t* rgb, std::size_t done, std::size_t pixels, std::uint8_t* out) const noexcept;
   /// The chain's floating point steps as one formula, if they are one and its kernel gives every result of the tables.
   [[nodiscard]] std::optional<kernels::Affine> formula(const Chain& chain) const;
+  /// A line that meets all of them, where they are of 16 bits and one was found.
+  [[nodiscard]] std::optional<kernels::Line> line_of(const kernels::Affine& affine) const;
+  /// Whether its kernel gives all of them.
+  [[nodiscard]] bool is_right(const kernels::Affine& affine) const;
 
   Size size_;
   std::size_t pixels_;

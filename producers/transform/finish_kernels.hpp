@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/layout.hpp"
 
@@ -14,6 +15,13 @@ namespace feedring::kernels {
 void split_channels(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* red, std::uint8_t* green,
                     std::uint8_t* blue);
 
+/// value * slope + offset, rounded once, and then to the nearest of 16 bits. Where that is a tie the larger magnitude
+/// of bfloat16 is taken.
+struct Line {
+  std::array<float, 3> slope{};
+  std::array<float, 3> offset{};
+};
+
 /// (value * scale - mean) / std, as a chain's floating point steps compute it.
 struct Affine {
   float scale = 1;
@@ -22,6 +30,7 @@ struct Affine {
   Dtype step = Dtype::kFloat32;  ///< what the result of each of the three operations is rounded to
   Dtype to = Dtype::kFloat32;    ///< what the slot holds: a floating point type
   Layout layout = Layout::kNhwc;
+  std::optional<Line> line = std::nullopt;  ///< instead of the steps; `to` is of 16 bits
 };
 
 /// Computes elements of leading pixels of an image of so many and writes them at `out`; returns the number of pixels

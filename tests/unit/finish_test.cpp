@@ -67,13 +67,35 @@ Element element_at(const std::vector<std::uint8_t>& bytes, std::size_t offset, s
   return element;
 }
 
+// The image at `begin` is what `finish` says of each pixel.
+void expect_values(const Finish& finish, const std::vector<std::uint8_t>& rgb, Dtype dtype, Layout layout,
+                   const std::vector<std::uint8_t>& out, std::size_t begin) {
+  const std::size_t pixels = finish.bytes_per_image() / 3 / bytes_of(dtype);
+  for (std::size_t i = 0; i < pixels; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const std::size_t index = layout == Layout::kNhwc ? i * 3 + c : c * pixels + i;
+      const std::uint8_t pixel = rgb[i * 3 + c];
+      const float value = finish.value(static_cast<int>(c), pixel);
+      if (dtype == Dtype::kUint8) {
+        ASSERT_EQ(element_at<std::uint8_t>(out, begin, index), pixel);
+      } else if (dtype == Dtype::kFloat32) {
+        ASSERT_EQ(element_at<float>(out, begin, index), value);
+      } else if (dtype == Dtype::kFloat16) {
+        ASSERT_EQ(float_of_float16(element_at<std::uint16_t>(out, begin, index)), value);
+      } else {
+        ASSERT_EQ(float_of_bfloat16(element_at<std::uint16_t>(out, begin, index)), value);
+      }
+    }
+  }
+}
+
 class FinishOn : public test::OnInstructionSet {};
 INSTANTIATE_TEST_SUITE_P(Kernels, FinishOn, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          test::name_of_instruction_set);
 
 TEST_P(FinishOn, WritesEveryElementOnceAndNothingElse) {
   std::mt19937 generator(5);
-  for (const char* size : {"[1, 1]", "[1, 7]", "[5, 13]", "[8, 8]", "[31, 33]", "[64, 65]"}) {
+  for (const char* size : {"[1, 1]", "[1, 7]", "[5, 13]", "[8, 8]", "[31, 33]", "[64, 65]", "[16, 64]"}) {
     const Chain chain = chain_of(size);
     const auto pixels =
         static_cast<std::size_t>(chain.output_size().width) * static_cast<std::size_t>(chain.output_size().height);
@@ -84,28 +106,17 @@ TEST_P(FinishOn, WritesEveryElementOnceAndNothingElse) {
         const Finish finish(chain, dtype, layout);
         if (finish.is_plain()) continue;
         ASSERT_EQ(finish.bytes_per_image(), pixels * 3 * bytes_of(dtype));
-        constexpr std::size_t kGuards = 64;
-        std::vector<std::uint8_t> out(finish.bytes_per_image() + 2 * kGuards, 0xEE);
-        finish.run(rgb.data(), out.data() + kGuards);
-        for (std::size_t i = 0; i < kGuards; ++i) {
-          ASSERT_EQ(out[i], 0xEE);
-          ASSERT_EQ(out[out.size() - 1 - i], 0xEE);
-        }
-        for (std::size_t i = 0; i < pixels; ++i) {
-          for (std::size_t c = 0; c < 3; ++c) {
-            const std::size_t index = layout == Layout::kNhwc ? i * 3 + c : c * pixels + i;
-            const std::uint8_t pixel = rgb[i * 3 + c];
-            const float value = finish.value(static_cast<int>(c), pixel);
-            if (dtype == Dtype::kUint8) {
-              ASSERT_EQ(element_at<std::uint8_t>(out, kGuards, index), pixel);
-            } else if (dtype == Dtype::kFloat32) {
-              ASSERT_EQ(element_at<float>(out, kGuards, index), value);
-            } else if (dtype == Dtype::kFloat16) {
-              ASSERT_EQ(float_of_float16(element_at<std::uint16_t>(out, kGuards, index)), value);
-            } else {
-              ASSERT_EQ(float_of_bfloat16(element_at<std::uint16_t>(out, kGuards, index)), value);
-            }
+        // On a cache line and beside it.
+        for (const std::size_t shift : {0, 4}) {
+          constexpr std::size_t kGuards = 64;
+          std::vector<std::uint8_t> memory(finish.bytes_per_image() + 3 * kGuards + shift, 0xEE);
+          const std::size_t begin = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64 + shift + kGuards;
+          finish.run(rgb.data(), memory.data() + begin);
+          for (std::size_t i = 0; i < memory.size(); ++i) {
+            if (i >= begin && i < begin + finish.bytes_per_image()) continue;
+            ASSERT_EQ(memory[i], 0xEE);
           }
+          expect_values(finish, rgb, dtype, layout, memory, begin);
         }
       }
     }
@@ -149,6 +160,15 @@ TEST_P(FinishOn, ComputesWhatTheTableSays) {
   for (const char* half : {"float16", "bfloat16"}) {
     check(R"(, {"name": "ToDtype", "dtype": ")" + std::string(half) + R"(", "scale": true})" + kImageNet,
           half == std::string("float16") ? Dtype::kFloat16 : Dtype::kBfloat16);
+  }
+  // Of others that people use: values of these lie so close to the middle between two of 16 bits that a result which is
+  // rounded once goes to the other one.
+  for (const char* numbers : {R"("mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5])",
+                              R"("mean": [0.48145466, 0.4578275, 0.40821073],)"
+                              R"("std": [0.26862954, 0.26130258, 0.27577711])",
+                              R"("mean": [0.4914, 0.4822, 0.4465], "std": [0.2023, 0.1994, 0.2010])"}) {
+    const std::string normalize = R"(, {"name": "Normalize", )" + std::string(numbers) + "}";
+    for (std::size_t i = 0; i < 3; ++i) check(std::string(kScaled) + normalize + to[i], dtypes[i]);
   }
   if (GetParam() == HWY_AVX2 || GetParam() == HWY_AVX3) {
     EXPECT_EQ(computed, tried) << "the tables did it";
