@@ -94,35 +94,37 @@ struct Shuffles {
         drop_fourth(hn::LoadDup128(d8, kDropFourth.data())) {}
 };
 
-// One output of each row. kTaps: 2, 4, 5 (one load), 8, or 0 for any number. The words are those of the output.
+// Adds what a block of each row, four taps or five, gives to one output. The words are those of the block's first tap.
 template <int kTaps>
-HWY_INLINE V32 across_pixel(const Shuffles& shuffles, const Rows& rows, std::int32_t start, const std::int32_t* words,
-                            std::size_t stride, std::int32_t pairs) {
-  std::size_t offset = 3 * static_cast<std::size_t>(start);
-  V8 block = rows.load(offset);
-  Sum sum;
-  sum.start(hn::TableLookupBytes(block, shuffles.pair0), weight(words, stride, 0), weight(words, stride, 1));
-  if constexpr (kTaps >= 4) {
+HWY_INLINE void add_block(const Shuffles& shuffles, V8 block, const std::int32_t* words, std::size_t stride, Sum& sum) {
+  sum.add(hn::TableLookupBytes(block, shuffles.pair0), weight(words, stride, 0), weight(words, stride, 1));
+  if constexpr (kTaps > 2) {
     sum.add(hn::TableLookupBytes(block, shuffles.pair2), weight(words, stride, 2), weight(words, stride, 3));
   }
   if constexpr (kTaps == 5) {
     sum.add(hn::TableLookupBytes(block, shuffles.single4), weight(words, stride, 4), weight(words, stride, 5));
   }
-  if constexpr (kTaps == 8) {
-    block = rows.load(offset + 12);
-    sum.add(hn::TableLookupBytes(block, shuffles.pair0), weight(words, stride, 4), weight(words, stride, 5));
-    sum.add(hn::TableLookupBytes(block, shuffles.pair2), weight(words, stride, 6), weight(words, stride, 7));
-  }
+}
+
+// One output of each row, of taps in pairs, or of one more than whole blocks of four. kTaps 0: of any number of pairs.
+// The words are those of the output.
+template <int kTaps>
+HWY_INLINE V32 across_pixel(const Shuffles& shuffles, const Rows& rows, std::int32_t start, const std::int32_t* words,
+                            std::size_t stride, std::int32_t pairs) {
+  const std::size_t offset = 3 * static_cast<std::size_t>(start);
+  Sum sum;
+  sum.start();
   if constexpr (kTaps == 0) {
-    for (std::int32_t p = 1; p < pairs; ++p) {
-      words += 2 * stride;
-      const V8 which = p % 2 == 0 ? shuffles.pair0 : shuffles.pair2;
-      if (p % 2 == 0) {
-        offset += 12;
-        block = rows.load(offset);
-      }
-      sum.add(hn::TableLookupBytes(block, which), weight(words, stride, 0), weight(words, stride, 1));
-    }
+    const auto whole = static_cast<std::size_t>(pairs / 2);
+    for (std::size_t b = 0; b < whole; ++b, words += 4 * stride)
+      add_block<4>(shuffles, rows.load(offset + 12 * b), words, stride, sum);
+    if (pairs % 2 != 0) add_block<2>(shuffles, rows.load(offset + 12 * whole), words, stride, sum);
+  } else {
+    constexpr int kLast = kTaps % 4 == 1 ? kTaps - 5 : (kTaps - 1) / 4 * 4;  // where the last block begins
+#pragma GCC unroll 4
+    for (int t = 0; t < kLast; t += 4, words += 4 * stride)
+      add_block<4>(shuffles, rows.load(offset + 3 * static_cast<std::size_t>(t)), words, stride, sum);
+    add_block<kTaps - kLast>(shuffles, rows.load(offset + std::size_t{3} * kLast), words, stride, sum);
   }
   return sum.rounded();
 }
@@ -151,12 +153,23 @@ void across_all_rows(const std::uint8_t* const* rows, std::uint8_t* const* out, 
 void Across(const std::uint8_t* const (&rows)[kRowsAtOnce], std::uint8_t* const (&out)[kRowsAtOnce],
             const std::int32_t* starts, const std::int32_t* words, std::size_t stride, std::int32_t widest,
             std::int32_t count) {
-  const std::int32_t pairs = (widest + 1) / 2;
-  if (widest <= 2) return across_all_rows<2>(rows, out, starts, words, stride, pairs, count);
-  if (widest <= 4) return across_all_rows<4>(rows, out, starts, words, stride, pairs, count);
-  if (widest == 5) return across_all_rows<5>(rows, out, starts, words, stride, pairs, count);
-  if (pairs == 4) return across_all_rows<8>(rows, out, starts, words, stride, pairs, count);
-  across_all_rows<0>(rows, out, starts, words, stride, pairs, count);
+  const auto with = [&](auto* run) { run(rows, out, starts, words, stride, (widest + 1) / 2, count); };
+  switch (widest) {
+    case 1:
+    case 2: return with(across_all_rows<2>);
+    case 3:
+    case 4: return with(across_all_rows<4>);
+    case 5: return with(across_all_rows<5>);
+    case 6: return with(across_all_rows<6>);
+    case 7:
+    case 8: return with(across_all_rows<8>);
+    case 9: return with(across_all_rows<9>);
+    case 10: return with(across_all_rows<10>);
+    case 11:
+    case 12: return with(across_all_rows<12>);
+    case 13: return with(across_all_rows<13>);
+    default: return with(across_all_rows<0>);
+  }
 }
 
 void Reverse(const std::uint8_t* pixels, std::uint8_t* out, std::int32_t count) {

@@ -22,45 +22,37 @@ namespace {
 struct ColumnSums {
   Sum first, second, third, fourth;
 
-  // kStart: this pair is the first.
-  template <bool kStart>
+  HWY_INLINE void start() {
+    first.start();
+    second.start();
+    third.start();
+    fourth.start();
+  }
   HWY_INLINE void add(V8 upper, V8 lower, V32 high, V32 low) {
     const V8 zero = hn::Zero(d8);
     const V8 left = hn::InterleaveLower(d8, upper, lower);
     const V8 right = hn::InterleaveUpper(d8, upper, lower);
-    add<kStart>(first, hn::InterleaveLower(d8, left, zero), high, low);
-    add<kStart>(second, hn::InterleaveUpper(d8, left, zero), high, low);
-    add<kStart>(third, hn::InterleaveLower(d8, right, zero), high, low);
-    add<kStart>(fourth, hn::InterleaveUpper(d8, right, zero), high, low);
+    first.add(hn::InterleaveLower(d8, left, zero), high, low);
+    second.add(hn::InterleaveUpper(d8, left, zero), high, low);
+    third.add(hn::InterleaveLower(d8, right, zero), high, low);
+    fourth.add(hn::InterleaveUpper(d8, right, zero), high, low);
   }
   [[nodiscard]] HWY_INLINE V8 rounded() const {
     return pack(first.rounded(), second.rounded(), third.rounded(), fourth.rounded());
   }
-
- private:
-  template <bool kStart>
-  static HWY_INLINE void add(Sum& sum, V8 pixels, V32 high, V32 low) {
-    if constexpr (kStart) {
-      sum.start(pixels, high, low);
-    } else {
-      sum.add(pixels, high, low);
-    }
-  }
 };
 
-// kPairs: 1, 2, 3, or 0 for any number.
+// kPairs 0: any number.
 template <int kPairs>
 HWY_INLINE V8 columns(const std::uint8_t* const* rows, std::size_t i, const std::int32_t* words, std::size_t stride,
                       std::int32_t pairs) {
-  const auto row = [&](std::size_t r) HWY_ATTR { return hn::LoadU(d8, rows[r] + i); };
   ColumnSums sums;
-  sums.add<true>(row(0), row(1), weight(words, stride, 0), weight(words, stride, 1));
-  if constexpr (kPairs >= 2) sums.add<false>(row(2), row(3), weight(words, stride, 2), weight(words, stride, 3));
-  if constexpr (kPairs >= 3) sums.add<false>(row(4), row(5), weight(words, stride, 4), weight(words, stride, 5));
-  if constexpr (kPairs == 0) {
-    for (std::size_t p = 1; p < static_cast<std::size_t>(pairs); ++p) {
-      sums.add<false>(row(2 * p), row(2 * p + 1), weight(words, stride, 2 * p), weight(words, stride, 2 * p + 1));
-    }
+  sums.start();
+  const std::size_t count = kPairs != 0 ? kPairs : static_cast<std::size_t>(pairs);
+#pragma GCC unroll 6
+  for (std::size_t p = 0; p < count; ++p) {
+    sums.add(hn::LoadU(d8, rows[2 * p] + i), hn::LoadU(d8, rows[2 * p + 1] + i), weight(words, stride, 2 * p),
+             weight(words, stride, 2 * p + 1));
   }
   return sums.rounded();
 }
@@ -84,10 +76,16 @@ void down_row(const std::uint8_t* const* rows, const std::int32_t* words, std::s
 
 void Down(const std::uint8_t* const* rows, const std::int32_t* words, std::size_t stride, std::int32_t pairs,
           std::uint8_t* out, std::size_t bytes) {
-  if (pairs == 1) return down_row<1>(rows, words, stride, pairs, out, bytes);
-  if (pairs == 2) return down_row<2>(rows, words, stride, pairs, out, bytes);
-  if (pairs == 3) return down_row<3>(rows, words, stride, pairs, out, bytes);
-  down_row<0>(rows, words, stride, pairs, out, bytes);
+  const auto with = [&](auto* run) { run(rows, words, stride, pairs, out, bytes); };
+  switch (pairs) {
+    case 1: return with(down_row<1>);
+    case 2: return with(down_row<2>);
+    case 3: return with(down_row<3>);
+    case 4: return with(down_row<4>);
+    case 5: return with(down_row<5>);
+    case 6: return with(down_row<6>);
+    default: return with(down_row<0>);
+  }
 }
 
 #else

@@ -52,9 +52,9 @@ HWY_INLINE V32 multiply_pairs(V8 pixels, V32 words) {
 struct Sum {
   V32 high;
   V32 low;
-  HWY_INLINE void start(V8 pixels, V32 weight_high, V32 weight_low) {
-    high = multiply_pairs(pixels, weight_high);
-    low = hn::Add(multiply_pairs(pixels, weight_low), hn::Set(d32, kHalf));
+  HWY_INLINE void start() {
+    high = hn::Zero(d32);
+    low = hn::Set(d32, kHalf);
   }
   HWY_INLINE void add(V8 pixels, V32 weight_high, V32 weight_low) {
     high = hn::Add(high, multiply_pairs(pixels, weight_high));
