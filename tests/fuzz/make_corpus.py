@@ -98,6 +98,20 @@ def seekjpeg():
     keep("seekjpeg", "flat.jpg", encoded(Image.new("RGB", (64, 40), (9, 200, 90)), format="JPEG", subsampling="4:2:0"))
 
 
+def sample():
+    def both(name, picture_file, mask_file, seed):
+        keep("sample", name, picture_file + mask_file + struct.pack("<HH", len(picture_file), seed))
+
+    jpeg = encoded(picture("RGB", 19, 13), format="JPEG", quality=40)
+    both("palette", jpeg, encoded(picture("RGB", 19, 13).quantize(7), format="PNG"), 3)
+    both("gray", encoded(picture("RGB", 9, 9), format="PNG"), encoded(picture("L", 9, 9), format="PNG"), 4)
+    both("gif", encoded(picture("RGB", 9, 9), format="WEBP", quality=30), encoded(picture("RGB", 9, 9).quantize(5), format="GIF"), 5)
+    both("two_bits", encoded(picture("RGB", 4, 6), format="BMP"), encoded(picture("RGB", 4, 6).quantize(4), format="PNG", bits=2), 6)
+    both("sizes_differ", jpeg, encoded(picture("L", 9, 9), format="PNG"), 7)
+    both("colours", jpeg, jpeg, 8)
+    both("no_mask", jpeg, b"", 9)
+
+
 def index():
     one_index("three_classes", [])
     one_index("archives", [b"1.tar\0", b"2.zip\0"])
@@ -140,6 +154,10 @@ def manifest():
     keep("manifest", "csv", "\ufeffpath,label,split,bytes,note\r\n1.jpg,ant,train,9,\r\n\r\n\"2,\"\"3\"\"\n.jpg\",y/bee,val,8,z\n")
     keep("manifest", "superclass", "filename\tsuperclass\tlabel\tbytes\n1.jpg\tx\tant\t9\n")
     keep("manifest", "jsonl", '{"path": "1.jpg", "label": 3, "bytes": 9, "split": "train"}\n{"file_name": "2", "label": 4, "bytes": 1}\n')
+    columns = "path,label,bytes,mask,before,box,tags,place,weight\n"
+    keep("manifest", "columns", columns + "1.jpg,ant,9,0,0,1 2.5,a b,x,0.5\n2.jpg,bee,8,0,0,3 -4,,y,2\n")
+    sample = {"path": "1", "label": "ant", "bytes": 9, "mask": "0", "before": "0", "box": [1, 2.5], "tags": ["a"], "place": "x", "weight": 1}
+    keep("manifest", "columns.jsonl", compact(sample) + "\n" + compact({**sample, "path": "2", "tags": []}) + "\n")
 
 
 def config():
@@ -226,6 +244,15 @@ fixed = true
 data = "x"
 episodes = { ways = 2, query_split = "weighted", query_weights = [1, 2.5], classes = "enumerate", binding = "tuple", only = "../names" }
 """)
+    keep("config", "views_and_columns", """[feed.dino]
+data = "list.csv"
+views.global = { count = 2, transform = [ { name = "RandomResizedCrop", size = 16 }, { name = "RandomHorizontalFlip" } ] }
+views.local = { transform = [ { name = "RandomResizedCrop", size = 8, scale = [0.05, 0.4] } ] }
+[feed.segments]
+data = "list.csv"
+columns = { mask = "mask", before = "image", box = "float[4]", tags = "multi_hot", place = "class", age = "float" }
+transform = [ { name = "RandomCrop", size = 8, padding = 2 }, { name = "RandomRotation", degrees = 5 } ]
+""")
     keep("config", "misspelt", "[feed.train]\ndata = \"x\"\nbatchsize = 3\n")
 
 
@@ -285,5 +312,5 @@ def rings():
          offer(0, 0, 3) + struct.pack("<BBHQ", 0, 1, 9, 0xFFFFFFFFFFFFFFFF) + work + struct.pack("<BBHQ", 0, 0, 5, 1) + b"\x00\x04")
 
 
-for write in [decode, seekjpeg, index, archive, manifest, config, episode_files, messages, rings]:
+for write in [decode, seekjpeg, sample, index, archive, manifest, config, episode_files, messages, rings]:
     write()

@@ -46,6 +46,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   look([&] { return read_manifest(file.path()); });
   by([](auto& lines, auto& rows) { dataset::read_table(lines, ',', rows); }, {});
   by([](auto& lines, auto& rows) { dataset::read_table(lines, ',', rows); }, {"train", {"ant", "x/", "y/bee"}});
+  const DataChoice columns{{},
+                           {},
+                           1,
+                           {{"mask", ColumnKind::kMask},
+                            {"before", ColumnKind::kImage},
+                            {"box", ColumnKind::kFloat, 2},
+                            {"tags", ColumnKind::kMultiHot},
+                            {"place", ColumnKind::kClass}},
+                           "weight"};
+  by([](auto& lines, auto& rows) { dataset::read_table(lines, ',', rows); }, columns);
   by([](auto& lines, auto& rows) { dataset::read_json_lines(lines, rows); }, {});
+  by([](auto& lines, auto& rows) { dataset::read_json_lines(lines, rows); }, columns);
   return 0;
 }
