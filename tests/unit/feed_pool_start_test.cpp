@@ -46,9 +46,10 @@ class PoolStart : public testing::Test {
 TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);  // inherited by a careless spawn
-  const auto path =
-      command("{ echo \"$@\"; ps -o sid= -p $$ | tr -d ' '; ls -l /proc/$$/fd | grep -c pipe:; echo end; } >" +
-              folder_.native() + "/said 2>&1\nexec sleep 100\n");
+  // By a file between ls and grep: a pipe between them would be one that the shell has for a moment.
+  const auto path = command("{ echo \"$@\"; ps -o sid= -p $$ | tr -d ' '; ls -l /proc/$$/fd >" + folder_.native() +
+                            "/open; grep -c pipe: " + folder_.native() + "/open; echo end; } >" + folder_.native() +
+                            "/said 2>&1\nexec sleep 100\n");
   const int quiet = ::open("/dev/null", O_WRONLY);
   const int kept = ::dup(STDERR_FILENO);
   ::dup2(quiet, STDERR_FILENO);
