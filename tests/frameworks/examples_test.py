@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The examples of docs/examples/frameworks under torchrun, on CPUs: two ranks stop in the middle of an epoch, and one
-# rank goes on.
+# rank goes on; and the other way round.
 import json
 import os
 import sys
@@ -35,4 +35,9 @@ def test_ranks_share_an_epoch_and_another_number_of_ranks_goes_on(config, tmp_pa
     assert [len(steps) for steps in begun] == [1, 1]
     assert begun == [steps[:1] for steps in whole]
     rest = train(example, config, tmp_path / "stopped", 1)
+    assert sorted(i for steps in begun + rest for samples in steps for i in samples) == list(range(SAMPLES))
+    # A framework that counts steps itself has counted more by then than two ranks have in a whole epoch.
+    begun = train(example, config, tmp_path / "alone", 1, "--stop-after", "4")
+    rest = train(example, config, tmp_path / "alone", 2)
+    assert [len(steps) for steps in begun + rest] == [4, 1, 1]
     assert sorted(i for steps in begun + rest for samples in steps for i in samples) == list(range(SAMPLES))

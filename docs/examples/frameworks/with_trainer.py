@@ -3,6 +3,7 @@
 import json
 import os
 
+import torch.distributed
 import transformers
 
 import feedring
@@ -40,3 +41,5 @@ trainer = Trainer(Told(), callbacks=[KeepPosition()], args=transformers.Training
     remove_unused_columns=False, use_cpu=True, save_strategy="steps", save_steps=options.stop_after or 1000, report_to=[],
     disable_tqdm=True))
 trainer.train()
+if torch.distributed.is_initialized():  # else Gloo's threads may still run when the interpreter ends, which aborts it
+    torch.distributed.destroy_process_group()
