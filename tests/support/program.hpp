@@ -174,6 +174,7 @@ class Program {
                                  "SLURM_", "OMPI_", "PMI", "MPI_"}) {
         launcher = launcher || name.starts_with(prefix);
       }
+      launcher = launcher && name != "FEEDRING_CANARIES";
       if (!launcher && equals != std::string::npos) all[name] = text.substr(equals + 1);
     }
     for (const auto& [name, value] : start.environment) all[name] = value;
