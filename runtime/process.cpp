@@ -19,6 +19,25 @@
 #endif
 
 namespace feedring {
+namespace {
+
+// proc(5): the name in parentheses may hold anything; `place` counts the fields after it: the state is 1, ppid 2,
+// minflt 8. 0 where the process is gone.
+std::uint64_t stat_field(pid_t pid, int place) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t after = line.rfind(')');
+  if (after == std::string::npos) return 0;
+  std::istringstream fields(line.substr(after + 1));
+  std::string skipped;
+  for (int i = 1; i < place; ++i) fields >> skipped;
+  std::uint64_t value = 0;
+  fields >> value;
+  return value;
+}
+
+}  // namespace
 
 UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
@@ -54,19 +73,8 @@ std::uint64_t cpu_ns_of(pid_t pid) {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-std::uint64_t minor_faults_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  // proc(5): the name in parentheses may hold anything; minflt is the 8th field after it.
-  const std::size_t after = line.rfind(')');
-  if (after == std::string::npos) return 0;
-  std::istringstream fields(line.substr(after + 1));
-  std::string skipped;
-  for (int i = 0; i < 7; ++i) fields >> skipped;
-  std::uint64_t faults = 0;
-  fields >> faults;
-  return faults;
-}
+pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_field(pid, 2)); }
+
+std::uint64_t minor_faults_of(pid_t pid) { return stat_field(pid, 8); }
 
 }  // namespace feedring

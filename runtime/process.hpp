@@ -31,6 +31,9 @@ struct Peer {
 /// A pidfd of the peer of a connected socket: SO_PEERPIDFD where the kernel has it (6.5), else pidfd_open of its pid.
 [[nodiscard]] UniqueFd peer_pidfd(int socket);
 
+/// The process that started this one, or that the kernel gave it to since; 0 where it is gone.
+[[nodiscard]] pid_t parent_of(pid_t pid);
+
 /// CPU time of a living process in nanoseconds, user and system, all threads; 0 where it is gone.
 [[nodiscard]] std::uint64_t cpu_ns_of(pid_t pid);
 

@@ -174,7 +174,8 @@ void Supervisor::tick() {
       const auto grace = static_cast<std::uint64_t>(std::chrono::nanoseconds(*options_.grace).count());
       const bool gone = last_rank_ns_ != 0 && now - last_rank_ns_ > grace;
       const bool none_came = last_rank_ns_ == 0 && now - started_ns_ > std::max(grace, kFirstRankNs);
-      if (gone || none_came) {
+      const bool over = options_.job && desk_->living() == 0 && is_dead(options_.job.get());
+      if (gone || none_came || over) {
         stop();
         return;
       }

@@ -32,6 +32,8 @@ struct SupervisorOptions {
   /// Set: the pool ends by itself this long after the last rank has gone (and where none comes at all). Not set: it
   /// lives until stop().
   std::optional<std::chrono::seconds> grace;
+  /// A pidfd, or empty. With `grace`: once this process is dead and no rank lives, the job is over, and so is the pool.
+  UniqueFd job;
 };
 
 class Supervisor {

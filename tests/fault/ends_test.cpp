@@ -144,6 +144,48 @@ TEST_F(Pool, ThatRanksStartServesThemAllAndEndsAfterThem) {
   EXPECT_TRUE(eventually([&] { return !lives(supervisors[0]); }, kGoneWithin));
 }
 
+// Not a grace later: whoever reads the rank's output to its end waits for the pool too.
+TEST_F(Pool, ThatARankStartedEndsWithItsJob) {
+  const std::map<std::string, std::string> own = {{"FEEDRING_POOL", ""}, {"FEEDRING_CONFIG", config()}};
+  std::map<std::string, std::string> launched = own;
+  launched.insert({{"RANK", "0"},
+                   {"LOCAL_RANK", "0"},
+                   {"WORLD_SIZE", "1"},
+                   {"LOCAL_WORLD_SIZE", "1"},
+                   {"GROUP_RANK", "0"},
+                   {"TORCHELASTIC_RUN_ID", pool().substr(pool().find('/') + 1)}});
+  const auto pool_of = [](pid_t rank) {
+    for (const ProcessInfo& child : children_of(rank)) {
+      if (child.name == "feedring" && child.state != 'Z') return child.pid;
+    }
+    ADD_FAILURE() << "no pool";
+    return pid_t{0};
+  };
+  Program alone = trainer({"--hold", "--batches", "1"}, {.command = {}, .environment = own});
+  wait_for_batches(alone, 1);
+  const pid_t pool_of_one = pool_of(alone.pid());
+  alone.kill(SIGTERM);
+  EXPECT_EQ(alone.wait(), 0) << alone.err();
+  EXPECT_TRUE(eventually([&] { return !lives(pool_of_one); }, kGoneWithin));
+
+  // A launcher that starts a second rank once the first has ended, as an elastic one does, and then has nothing to do.
+  const std::string twice = "\"$0\" --hold --batches 1; \"$0\" --hold --batches 1; sleep 2; exit 0";
+  Program launcher = trainer({}, {.command = {"sh", "-c", twice}, .environment = launched});
+  wait_for_batches(launcher, 1, 1);
+  const auto rank_of = [&] { return children_of(launcher.pid()).at(0).pid; };
+  const pid_t first = rank_of();
+  const pid_t kept = pool_of(first);
+  ::kill(first, SIGKILL);
+  wait_for_batches(launcher, 1, 2);
+  EXPECT_TRUE(lives(kept)) << "the launcher lives";
+  ::kill(rank_of(), SIGTERM);
+  EXPECT_TRUE(eventually([&] { return events(launcher, "end").size() == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  EXPECT_TRUE(lives(kept)) << "the launcher lives still";
+  EXPECT_EQ(launcher.wait(), 0) << launcher.err();
+  EXPECT_TRUE(eventually([&] { return !lives(kept); }, kGoneWithin));
+}
+
 TEST_F(Pool, OfABenchmarkEndsWithTheSignalThatEndedIt) {
   Program bench = feedring({"bench", "-c", config(), "--seconds", "60", "--producers", "1"});
   ASSERT_TRUE(eventually([&] { return children_of(bench.pid()).size() == 2; })) << "a producer and a rank";
