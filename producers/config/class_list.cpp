@@ -25,6 +25,12 @@ constexpr std::string_view kBuiltin = "builtin:";
   throw Error(ErrorKind::kUsage, "the list of classes " + list + " cannot be read: " + why);
 }
 
+/// A name for a message, cut short where it has no end.
+std::string in_quotes(const std::string& name) {
+  constexpr std::size_t kLongest = 400;
+  return '"' + name.substr(0, kLongest) + (name.size() > kLongest ? "...\"" : "\"");
+}
+
 /// The lists of the installation that this program belongs to.
 fs::path builtin_folder() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "share" / "feedring" / "classes";
@@ -135,7 +141,7 @@ std::vector<std::string> read_class_list(const std::string& list, const fs::path
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (name.find('\0') != std::string::npos) fail(file.string(), "it is no text");
-    if (!seen.insert(name).second) fail(file.string(), "it names the class \"" + name + "\" twice");
+    if (!seen.insert(name).second) fail(file.string(), "it names the class " + in_quotes(name) + " twice");
   }
   return names;
 }
@@ -159,7 +165,8 @@ std::vector<std::string> read_class_key(TomlTable& table, std::string_view key, 
     if (!each.is_string() || each.ref<std::string>().empty()) table.wrong(key, each, kExpected);
     names.push_back(each.ref<std::string>());
     if (!seen.insert(each.ref<std::string>()).second) {
-      fail_at(file, node->source(), '"' + std::string(key) + "\" names the class \"" + names.back() + "\" twice");
+      fail_at(file, node->source(),
+              '"' + std::string(key) + "\" names the class " + in_quotes(names.back()) + " twice");
     }
   }
   return names;

@@ -51,6 +51,7 @@ TEST_F(ClassList, IsReadInEveryForm) {
 TEST_F(ClassList, IsRefusedWhereItIsNone) {
   EXPECT_THAT(error_of("l.txt", "# nothing\n"), HasSubstr("names no class"));
   EXPECT_THAT(error_of("l.txt", "a\nb\na\n"), HasSubstr("names the class \"a\" twice"));
+  EXPECT_LT(error_of("l.txt", std::string(100'000, 'a') + '\n' + std::string(100'000, 'a')).size(), 800U);
   EXPECT_THAT(error_of("l.csv", "filename,label\na.jpg,x\n"), HasSubstr("give it as data"));
   for (const char* wrong : {"\"auk", "\"auk\"x,1"}) {
     EXPECT_THAT(error_of("l.csv", wrong), HasSubstr("a quote that does not end as it should")) << wrong;

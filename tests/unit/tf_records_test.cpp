@@ -63,7 +63,10 @@ TEST(TfRecords, AreReadOneByOne) {
   std::string text;
   for (const std::string& record : {std::string("first"), std::string(), std::string(100000, 'x')}) {
     const std::string length = little(record.size(), 8);
-    text += length + little(masked(crc32c(length)), 4) + record + little(masked(crc32c(record)), 4);
+    for (const std::string& part :
+         {length, little(masked(crc32c(length)), 4), record, little(masked(crc32c(record)), 4)}) {
+      text += part;
+    }
   }
   files.text("r", text);
   const TfRecords records(files.root() / "r");
