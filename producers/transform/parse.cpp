@@ -176,7 +176,8 @@ Parsed parse_step(const json& each, std::size_t place, Walk& walk);
 
 // Its steps must leave what the others rely on: they may not happen.
 Parsed parse_random_apply(const Parameters& from, std::size_t place, Walk& walk) {
-  RandomApply step{.p = from.probability(0.5)};
+  RandomApply step;
+  step.p = from.probability(0.5);
   json canonical = json::array();
   Walk inside = walk;
   for (const json& each : from.transforms("transforms")) {

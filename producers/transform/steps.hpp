@@ -126,7 +126,7 @@ struct ChainedStep;
 
 /// All of its steps, or none.
 struct RandomApply {
-  std::vector<ChainedStep> steps{};
+  std::vector<ChainedStep> steps;
   double p = 0.5;
 };
 
