@@ -30,9 +30,9 @@ for python in "${found[@]}"; do
       { echo "skipped: Python $version: pip cannot install what it needs"; continue; }
     touch "$environment/.ready"
   fi
-  tree=$build/pythons/$version
+  tree=$build-$version # beside build/: as deep, so that the compiler cache has what does not depend on the Python
   cmake --preset dev -B "$tree" -DPython_EXECUTABLE="$environment/bin/python" >/dev/null
-  cmake --build "$tree" --target feedring_package >"$tree.log" 2>&1 || { tail -n 30 "$tree.log"; exit 1; }
+  cmake --build "$tree" --target feedring_package >"$tree/build.log" 2>&1 || { tail -n 30 "$tree/build.log"; exit 1; }
   echo "Python $version:"
   for file in tests/python/*_test.py; do
     FEEDRING_CANARIES=1 PYTHONPATH=$tree/python:tests/python FEEDRING_BUILD=$tree FEEDRING_SOURCE=$PWD \
