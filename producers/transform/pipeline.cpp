@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "producers/transform/copy_kernels.hpp"
+
 namespace feedring {
 namespace {
 
@@ -178,7 +180,7 @@ void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_
     drawn_.geometry.finish(std::numeric_limits<std::uint64_t>::max());
     make({pixels, size, row_bytes()}, drawn_, out);
   } else if (finish_.is_plain()) {
-    std::memcpy(out, pixels, kept_bytes());
+    kernels::copy_past_caches(pixels, kept_bytes(), out);
   } else {
     finish_.run(pixels, out);
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "producers/transform/copy_kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "producers/transform/copy_kernels.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // includes this file once for each instruction set
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace feedring::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t kLine = 64;
+// Lines at once, from places far apart: a load that waits for memory leaves the others to go on.
+constexpr std::size_t kPlaces = 4;
+
+void CopyPastCaches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
+  const hn::CappedTag<std::uint8_t, kLine> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t before = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
+  std::memcpy(to, from, before);
+  from += before;
+  to += before;
+  bytes -= before;
+  const std::size_t part = bytes / kPlaces / kLine * kLine;
+  for (std::size_t at = 0; at < part; at += kLine) {
+    for (std::size_t place = at; place < kPlaces * part; place += part) {
+      for (std::size_t i = place; i < place + kLine; i += lanes) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+    }
+  }
+  std::memcpy(to + kPlaces * part, from + kPlaces * part, bytes - kPlaces * part);
+  // On x86 a store past the caches may be seen after a release store that follows it (Intel's manual, volume
+  // 1, 10.4.6.2).
+  hwy::FlushStream();
+}
+
+}  // namespace
+}  // namespace feedring::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace feedring::kernels {
+
+HWY_EXPORT(CopyPastCaches);
+
+void copy_past_caches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
+  HWY_DYNAMIC_DISPATCH(CopyPastCaches)(from, bytes, to);
+}
+
+}  // namespace feedring::kernels
+#endif  // HWY_ONCE
