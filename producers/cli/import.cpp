@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <csignal>
+#include <feedring/error.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,6 +29,8 @@ struct Options {
 };
 
 std::unique_ptr<pack::Source> open_source(const Options& options) {
+  if (options.target.empty())
+    throw Error(ErrorKind::kUsage, "the pack to write has no name: give one that ends in .tar");
   FeedSpec spec;
   apply_data_options(options.choice, spec);
   const pack::Import wanted{

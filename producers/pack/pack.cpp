@@ -107,24 +107,22 @@ Report write_pack(Source& source, const fs::path& target, const std::function<vo
   demand_target(target);
   demand_classes(source, target);
   TarWriter tar(target);
+  demand_target(target);  // another import may just have finished it
   const std::string head = write_pack_head(source.classes(), count(source));
   Checksum head_sum;
   head_sum.add(head);
   Journal journal(target, head_sum.take());
   ItemNames names(source);
-  const std::uint64_t there = resume(tar, journal, names, source);
-  if (there == 0) tar.add(kPackHead, {reinterpret_cast<const std::uint8_t*>(head.data()), head.size()});
-  Report report{.samples = source.items(),
-                .classes = source.classes().size(),
-                .resumed = there,
-                .bytes = 0,
-                .dataset_digest = {}};
+  Report report{
+      .samples = source.items(), .classes = source.classes().size(), .resumed = 0, .bytes = 0, .dataset_digest = {}};
   try {
+    report.resumed = resume(tar, journal, names, source);
+    if (report.resumed == 0) tar.add(kPackHead, {reinterpret_cast<const std::uint8_t*>(head.data()), head.size()});
     demand_room(source, target, tar.written());
-    write_items(source, tar, journal, names, there, progress);
+    write_items(source, tar, journal, names, report.resumed, progress);
     report.bytes = tar.finish();
   } catch (...) {
-    if (journal.empty()) journal.remove();
+    if (journal.empty() && journal.found().empty()) journal.remove();
     throw;
   }
   journal.remove();

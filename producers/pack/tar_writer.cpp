@@ -21,11 +21,20 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kRecord = 20 * kBlock;  // tar's own; a file is a whole number of them
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
+constexpr int kTries = 100;
 
 }  // namespace
 
 TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)), part_(target_) {
   part_ += ".part";
+  // Another import may give the file its name, or remove it, between our opening and locking it.
+  for (int tries = 0; !take_part(); ++tries) {
+    if (tries == kTries) fail_as_taken();
+  }
+  buffer_.reserve(kBuffer);
+}
+
+bool TarWriter::take_part() {
   // Without waiting: somebody may have put a pipe there.
   file_.reset(::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   if (!file_) fail("cannot be written", errno);
@@ -35,11 +44,19 @@ TarWriter::TarWriter(std::filesystem::path target) : target_(std::move(target)),
   }
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) fail("cannot be locked", errno);
-    throw Error(ErrorKind::kUsage,
-                part_.string() + " is being written by another import: wait for it, or choose another name");
+    fail_as_taken();
   }
+  struct stat named {};
+  if (::fstat(file_.get(), &info) != 0) fail("cannot be read", errno);
+  if (::lstat(part_.c_str(), &named) != 0 || named.st_dev != info.st_dev || named.st_ino != info.st_ino) return false;
   found_bytes_ = static_cast<std::uint64_t>(info.st_size);
-  buffer_.reserve(kBuffer);
+  kept_ = found_bytes_ > 0;  // before cut() what was there is not ours
+  return true;
+}
+
+void TarWriter::fail_as_taken() const {
+  throw Error(ErrorKind::kUsage,
+              part_.string() + " is being written by another import: wait for it, or choose another name");
 }
 
 std::string TarWriter::checksum(std::uint64_t begin, std::uint64_t end) const {

@@ -41,6 +41,9 @@ class TarWriter {
   std::uint64_t finish();
 
  private:
+  /// Opens and locks the file; false where it has another name by then, or none.
+  bool take_part();
+  [[noreturn]] void fail_as_taken() const;
   void header(std::string_view name, std::uint64_t bytes, char type);
   void put(std::string_view bytes);
   void pad();
@@ -55,7 +58,7 @@ class TarWriter {
   Checksum sum_;
   std::uint64_t found_bytes_ = 0;
   std::uint64_t written_ = 0;
-  bool kept_ = true;  // before cut() it is not ours
+  bool kept_ = true;
   bool finished_ = false;
 };
 
