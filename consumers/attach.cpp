@@ -15,6 +15,7 @@
 #include "consumers/pool_start.hpp"
 #include "runtime/control.hpp"
 #include "runtime/fault_point.hpp"
+#include "runtime/job_process.hpp"
 #include "runtime/message.hpp"
 #include "runtime/pool_name.hpp"
 
@@ -52,7 +53,7 @@ Target find_target(const FeedOptions& options, const Environment& environment, c
                 "running pool, or set FEEDRING_CONFIG to a configuration from which to start one");
   }
   PoolAddress address = pool_name(environment, launch, ::geteuid(), process_identity(), options.pool_key);
-  PoolStarter starter(config, address,
+  PoolStarter starter(config, address, job_process(launch),
                       options.command.empty() ? find_command() : std::filesystem::path(options.command));
   return {std::move(address), std::move(starter)};
 }

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/process.hpp"
+
 extern char** environ;
 
 namespace feedring {
@@ -22,17 +24,19 @@ namespace {
 // A lost election ends at once; the winner listens soon after. No need to spawn faster than this.
 constexpr std::chrono::milliseconds kBetweenStarts{500};
 constexpr int kWordsInChild = STDERR_FILENO + 1;
+constexpr int kJobInChild = kWordsInChild + 1;
 constexpr std::size_t kLongestSentence = 4096;
 
 class SpawnSettings {
  public:
-  explicit SpawnSettings(int words) {
+  SpawnSettings(int words, int job) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     // The pool outlives this rank for a while: it must not keep the other end of anybody's pipe open.
     ::posix_spawn_file_actions_adddup2(&actions_, words, kWordsInChild);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kWordsInChild + 1);
+    ::posix_spawn_file_actions_adddup2(&actions_, job, kJobInChild);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kJobInChild + 1);
     ::posix_spawnattr_init(&attributes_);
     sigset_t none;
     sigset_t all;
@@ -87,13 +91,14 @@ std::filesystem::path find_command() {
   return "feedring";
 }
 
-PoolStarter::PoolStarter(std::string config, PoolAddress address, std::filesystem::path command)
-    : config_(std::move(config)), address_(std::move(address)), command_(std::move(command)) {}
+PoolStarter::PoolStarter(std::string config, PoolAddress address, pid_t job, std::filesystem::path command)
+    : config_(std::move(config)), address_(std::move(address)), command_(std::move(command)), job_(open_pidfd(job)) {}
 
 PoolStarter::PoolStarter(PoolStarter&& other) noexcept
     : config_(std::move(other.config_)),
       address_(std::move(other.address_)),
       command_(std::move(other.command_)),
+      job_(std::move(other.job_)),
       child_(std::exchange(other.child_, -1)),
       words_(std::move(other.words_)),
       started_(other.started_) {}
@@ -122,10 +127,21 @@ void PoolStarter::step() {
 void PoolStarter::start() {
   started_ = std::chrono::steady_clock::now();
   words_ = create_memfd("feedring-words", 0);
-  const SpawnSettings settings(words_.get());
-  std::string arguments[] = {"feedring",    "start",      "-c",
-                             config_,       "--address",  address_,
-                             "--from-rank", "--error-fd", std::to_string(kWordsInChild)};
+  // Not one of those that the child's take the place of.
+  const UniqueFd words(::fcntl(words_.get(), F_DUPFD_CLOEXEC, kJobInChild + 1));
+  const UniqueFd job(::fcntl(job_.get(), F_DUPFD_CLOEXEC, kJobInChild + 1));
+  const SpawnSettings settings(words.get(), job.get());
+  std::string arguments[] = {"feedring",
+                             "start",
+                             "-c",
+                             config_,
+                             "--address",
+                             address_,
+                             "--from-rank",
+                             "--error-fd",
+                             std::to_string(kWordsInChild),
+                             "--job-fd",
+                             std::to_string(kJobInChild)};
   char* pointers[std::size(arguments) + 1] = {};
   for (std::size_t i = 0; i < std::size(arguments); ++i) pointers[i] = arguments[i].data();
   const int rc =

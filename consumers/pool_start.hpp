@@ -20,10 +20,12 @@ namespace feedring {
 
 class PoolStarter {
  public:
-  PoolStarter(std::string config, PoolAddress address, std::filesystem::path command = find_command());
+  /// `job`: a process whose end is that of the job (job_process.hpp).
+  PoolStarter(std::string config, PoolAddress address, pid_t job, std::filesystem::path command = find_command());
   PoolStarter(PoolStarter&& other) noexcept;
   PoolStarter& operator=(PoolStarter&&) = delete;
-  /// Leaves a running pool alone: it ends by itself after its last rank. Reaps the command where it lost the election.
+  /// Leaves a running pool alone: it ends by itself after its last rank, or with the job. Reaps the command where it
+  /// lost the election.
   ~PoolStarter();
 
   /// To be called while nobody listens at the address: starts `feedring start -c CONFIG --address ADDRESS --from-rank`
@@ -39,6 +41,7 @@ class PoolStarter {
   std::string config_;
   PoolAddress address_;
   std::filesystem::path command_;
+  UniqueFd job_;
   pid_t child_ = -1;
   UniqueFd words_;  // where the command leaves the sentence that it ends with: a file, which nobody waits for
   std::chrono::steady_clock::time_point started_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "producers/cli/run.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
@@ -25,7 +26,6 @@
 #include "runtime/launch_env.hpp"
 #include "runtime/message.hpp"
 #include "runtime/pool_name.hpp"
-#include "runtime/process.hpp"
 
 namespace feedring::cli {
 namespace {
@@ -180,20 +180,6 @@ int run(const RunOptions& options) {
   return code.value_or(exit_code(ErrorKind::kInternal));
 }
 
-namespace {
-
-// Whose death ends the job of the rank that started this pool: its launcher, or, where there is none, that rank itself.
-// A reader of a pipe that the pool inherited (`torchrun … | tee log`) waits no longer than for them. Empty where that
-// rank has died already, since its place has another parent then.
-UniqueFd job_of_parent() {
-  const pid_t rank = ::getppid();
-  const bool launched = detect_launcher(process_environment()) != Launcher::kNone;
-  UniqueFd job = open_pidfd(launched ? parent_of(rank) : rank);
-  return ::getppid() == rank ? std::move(job) : UniqueFd();
-}
-
-}  // namespace
-
 int serve(const StartOptions& options, const std::function<void(const std::string&)>& on_ready) {
   boost::asio::io_context io(1);
   const std::string address = options.address.empty() ? address_of_job() : options.address;
@@ -206,7 +192,7 @@ int serve(const StartOptions& options, const std::function<void(const std::strin
   Unlisten unlisten(address);
   SupervisorOptions supervise = supervisor_options(options.config, options.overrides, address);
   if (options.grace_s) supervise.grace = std::chrono::seconds(*options.grace_s);
-  if (options.from_rank) supervise.job = job_of_parent();
+  if (options.job_fd >= 0) supervise.job = UniqueFd(::fcntl(options.job_fd, F_DUPFD_CLOEXEC, 0));
   Supervisor supervisor(io, std::move(supervise), std::move(std::get<UniqueFd>(place)));
   unlisten.address = nullptr;
   const Signals signals(

@@ -37,7 +37,7 @@ struct StartOptions {
   PoolOverrides overrides;
   std::string address;                   ///< empty: named after the job, as ranks will look for it
   std::optional<std::uint32_t> grace_s;  ///< set: ends by itself this long after the last rank has gone
-  bool from_rank = false;                ///< the parent is a rank: with `grace_s`, the pool ends with that rank's job
+  int job_fd = -1;                       ///< a pidfd: with `grace_s`, the pool ends with that process and all ranks
 };
 
 /// `feedring start --foreground`: a pool until `feedring stop`, a signal, or the grace ran out. `on_ready(address)` is

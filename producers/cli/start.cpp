@@ -28,6 +28,7 @@ void add_start(CLI::App& app, Exit& exit) {
     FeedChoice choice;
     StartOptions options;
     bool foreground = false;
+    bool from_rank = false;
     int ready_fd = -1;
     int error_fd = -1;
   };
@@ -44,12 +45,12 @@ void add_start(CLI::App& app, Exit& exit) {
   command->add_flag("--foreground", arguments->foreground, "Stay in the foreground");
   command->add_option("--grace", arguments->options.grace_s,
                       "End by itself this many seconds after the last rank has gone");
-  command->add_flag("--from-rank", arguments->options.from_rank, "Started by a rank: --grace 10, 60 under torchrun")
-      ->group("");
+  command->add_flag("--from-rank", arguments->from_rank, "Started by a rank: --grace 10, 60 under torchrun")->group("");
   command->add_option("--ready-fd", arguments->ready_fd, "Write the address here once ranks can attach")->group("");
+  command->add_option("--job-fd", arguments->options.job_fd, "A pidfd of the job that this pool is for")->group("");
   command->add_option("--error-fd", arguments->error_fd, "Write the sentence of an error here too")->group("");
   command->callback([arguments, &exit] {
-    if (!arguments->foreground && !arguments->options.from_rank) {
+    if (!arguments->foreground && !arguments->from_rank) {
       std::vector<std::string> forward;
       const FeedChoice& choice = arguments->choice;
       if (!choice.data.empty()) forward.push_back(choice.data);
@@ -65,7 +66,7 @@ void add_start(CLI::App& app, Exit& exit) {
       exit.code = start_in_background(forward);
       return;
     }
-    if (arguments->options.from_rank && !arguments->options.grace_s) {
+    if (arguments->from_rank && !arguments->options.grace_s) {
       // torchrun restarts all ranks when one fails, which takes as long as importing torch.
       arguments->options.grace_s = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ? 60 : 10;
     }
@@ -73,7 +74,7 @@ void add_start(CLI::App& app, Exit& exit) {
       arguments->options.config = resolve_feed(arguments->choice).config;
       exit.code = serve(arguments->options, [&](const std::string& address) {
         if (arguments->ready_fd < 0) {
-          if (!arguments->options.from_rank) {
+          if (!arguments->from_rank) {
             write_line("FEEDRING_POOL=" + address);
             finish_output();
           }

@@ -147,13 +147,6 @@ TEST_F(Pool, ThatRanksStartServesThemAllAndEndsAfterThem) {
 // Not a grace later: whoever reads the rank's output to its end waits for the pool too.
 TEST_F(Pool, ThatARankStartedEndsWithItsJob) {
   const std::map<std::string, std::string> own = {{"FEEDRING_POOL", ""}, {"FEEDRING_CONFIG", config()}};
-  std::map<std::string, std::string> launched = own;
-  launched.insert({{"RANK", "0"},
-                   {"LOCAL_RANK", "0"},
-                   {"WORLD_SIZE", "1"},
-                   {"LOCAL_WORLD_SIZE", "1"},
-                   {"GROUP_RANK", "0"},
-                   {"TORCHELASTIC_RUN_ID", pool().substr(pool().find('/') + 1)}});
   const auto pool_of = [](pid_t rank) {
     for (const ProcessInfo& child : children_of(rank)) {
       if (child.name == "feedring" && child.state != 'Z') return child.pid;
@@ -168,17 +161,29 @@ TEST_F(Pool, ThatARankStartedEndsWithItsJob) {
   EXPECT_EQ(alone.wait(), 0) << alone.err();
   EXPECT_TRUE(eventually([&] { return !lives(pool_of_one); }, kGoneWithin));
 
+  // Killed before the pool that it started has read its configuration.
+  Program early = trainer({"--hold", "--batches", "1"}, {.command = {}, .environment = own});
+  ASSERT_TRUE(eventually([&] { return !children_of(early.pid()).empty(); }, kPatience, std::chrono::milliseconds(0)));
+  const pid_t pool_of_none = children_of(early.pid()).at(0).pid;
+  early.kill(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !lives(pool_of_none); }, kGoneWithin));
+
   // A launcher that starts a second rank once the first has ended, as an elastic one does, and then has nothing to do.
-  const std::string twice = "\"$0\" --hold --batches 1; \"$0\" --hold --batches 1; sleep 2; exit 0";
-  Program launcher = trainer({}, {.command = {"sh", "-c", twice}, .environment = launched});
+  // The first rank has a script around it, which ends with it and is no launcher.
+  const std::string as_rank =
+      "env RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=1 GROUP_RANK=0 TORCHELASTIC_RUN_ID=" +
+      pool().substr(pool().find('/') + 1) + ' ';
+  const std::string twice = as_rank + "sh -c '\"$0\" --hold --batches 1; exit 3' \"$0\"; " + as_rank +
+                            "\"$0\" --hold --batches 1; sleep 2; exit 0";
+  Program launcher = trainer({}, {.command = {"sh", "-c", twice}, .environment = own});
   wait_for_batches(launcher, 1, 1);
-  const auto rank_of = [&] { return children_of(launcher.pid()).at(0).pid; };
-  const pid_t first = rank_of();
+  const auto child_of = [](pid_t parent) { return children_of(parent).at(0).pid; };
+  const pid_t first = child_of(child_of(launcher.pid()));
   const pid_t kept = pool_of(first);
   ::kill(first, SIGKILL);
   wait_for_batches(launcher, 1, 2);
   EXPECT_TRUE(lives(kept)) << "the launcher lives";
-  ::kill(rank_of(), SIGTERM);
+  ::kill(child_of(launcher.pid()), SIGTERM);
   EXPECT_TRUE(eventually([&] { return events(launcher, "end").size() == 1; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   EXPECT_TRUE(lives(kept)) << "the launcher lives still";

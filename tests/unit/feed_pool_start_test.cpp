@@ -53,13 +53,13 @@ TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
   const int quiet = ::open("/dev/null", O_WRONLY);
   const int kept = ::dup(STDERR_FILENO);
   ::dup2(quiet, STDERR_FILENO);
-  PoolStarter starter("feed.toml", "the/address", path);
+  PoolStarter starter("feed.toml", "the/address", ::getpid(), path);
   starter.step();
   ::dup2(kept, STDERR_FILENO);
   std::istringstream said(wait_for_file("said"));
   std::string arguments;
   std::getline(said, arguments);
-  EXPECT_EQ(arguments, "start -c feed.toml --address the/address --from-rank --error-fd 3");
+  EXPECT_EQ(arguments, "start -c feed.toml --address the/address --from-rank --error-fd 3 --job-fd 4");
   pid_t session = 0;
   int pipes = -1;
   said >> session >> pipes;
@@ -71,7 +71,8 @@ TEST_F(PoolStart, RunsTheCommandInASessionOfItsOwnWithoutOurFiles) {
 }
 
 TEST_F(PoolStart, EndsWithTheSentenceThatTheCommandEndedWith) {
-  PoolStarter starter("feed.toml", "a", command("printf 'photos/ holds no image: name another folder' >&3; exit 3\n"));
+  PoolStarter starter("feed.toml", "a", ::getpid(),
+                      command("printf 'photos/ holds no image: name another folder' >&3; exit 3\n"));
   const Error error = error_of([&] {
     for (int i = 0; i < 1000; ++i) {
       starter.step();
@@ -84,7 +85,7 @@ TEST_F(PoolStart, EndsWithTheSentenceThatTheCommandEndedWith) {
 
 TEST_F(PoolStart, GivesUpWhereAnotherTryWouldEndTheSameWay) {
   for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory, ErrorKind::kRefused}) {
-    PoolStarter starter("feed.toml", "a", command("exit " + std::to_string(exit_code(kind)) + "\n"));
+    PoolStarter starter("feed.toml", "a", ::getpid(), command("exit " + std::to_string(exit_code(kind)) + "\n"));
     const Error error = error_of([&] {
       for (int i = 0; i < 1000; ++i) {
         starter.step();
@@ -97,7 +98,7 @@ TEST_F(PoolStart, GivesUpWhereAnotherTryWouldEndTheSameWay) {
 }
 
 TEST_F(PoolStart, StartsAnotherOneAfterOneThatDied) {
-  PoolStarter starter("feed.toml", "a", command("echo end >>" + folder_.native() + "/said\nexit 72\n"));
+  PoolStarter starter("feed.toml", "a", ::getpid(), command("echo end >>" + folder_.native() + "/said\nexit 72\n"));
   const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string said;
   while (said.size() < 8 && std::chrono::steady_clock::now() < late) {
@@ -109,7 +110,7 @@ TEST_F(PoolStart, StartsAnotherOneAfterOneThatDied) {
 }
 
 TEST_F(PoolStart, SaysWhichCommandIsMissing) {
-  PoolStarter starter("feed.toml", "a", folder_ / "no-such-command");
+  PoolStarter starter("feed.toml", "a", ::getpid(), folder_ / "no-such-command");
   const Error error = error_of([&] { starter.step(); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), HasSubstr("no-such-command"));
