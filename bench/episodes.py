@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Episodes out of a store of decoded pictures, beside the same episodes out of JPEGs, a loop that only decodes them, and,
-where this Python has torch, torch.index_select on a tensor of all pictures, and other loaders (episode_peers.py). 5-way 1-shot
-15-query, 84 px, uint8. All sides in every round, in turn; ratios of one round, then medians.
+where this Python has torch, torch.index_select on a tensor of all pictures (alone, and on as many cores as producers have)
+and other loaders (episode_peers.py). 5-way 1-shot 15-query, 84 px, uint8. All sides in every round, in turn; ratios of one
+round, then medians.
 
 usage: episodes.py BUILD_DIR DATA_DIR [--rounds 5] [--seconds 3] [--producers 2] [--peers DIR] [--out FILE.json]
 
@@ -108,6 +109,13 @@ def torch_gather(seconds):
             "out": rate(lambda at: torch.index_select(pictures, 0, at, out=out))}
 
 
+def together(command, times):
+    """What a program of its own finds on one core, while as many others do the same as there are producers: the mean."""
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(times)]
+    said = [json.loads(other.communicate()[0]) for other in others]
+    return {name: sum(each[name] for each in said) / times for name in said[0]}
+
+
 def drawn(build):
     """Of plans alone, without pixels: samples and episodes a second of one thread."""
     said = run([build / "bench" / "episodes_bench", "--benchmark_filter=^iid$", "--benchmark_format=json"])["benchmarks"][0]
@@ -121,7 +129,9 @@ def measure(arguments, pools):
                               str(arguments.seconds)])
     if importlib.util.find_spec("torch"):
         program = f"import json, episodes; print(json.dumps(episodes.torch_gather({arguments.seconds})))"
-        one["index_select"] = run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); {program}"])
+        command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); {program}"]
+        one["index_select"] = run(command)
+        one["index_select_together"] = together(command, arguments.producers)
     if arguments.peers and (arguments.peers / ".ready").exists():
         for library in ("torchmeta", "learn2learn"):
             one[library] = run([sys.executable, pathlib.Path(__file__).with_name("episode_peers.py"), library, arguments.data,
@@ -172,9 +182,10 @@ def main():
     }
     if "index_select" in rounds[0]:
         for how in ("new", "out"):
-            summary[f"index_select_{how}_per_s"] = of(lambda o: o["index_select"][how])
-            summary[f"store_per_core_over_index_select_{how}"] = of(
-                lambda o: o["store"]["episodes_per_cpu_s"] / o["index_select"][how])
+            for sides in ("index_select", "index_select_together"):
+                summary[f"{sides}_{how}_per_s"] = of(lambda o: o[sides][how])
+                summary[f"store_per_core_over_{sides}_{how}"] = of(
+                    lambda o: o["store"]["episodes_per_cpu_s"] / o[sides][how])
     summary["plans_samples_per_s"] = of(lambda o: o["plans"]["samples_per_s"])
     for library, kind, ours in [("torchmeta", "jpeg", "store"), ("torchmeta", "ram", "store"), ("learn2learn", "ram", "store"),
                                 ("torchmeta", "ram_float32", "store_float32")]:
