@@ -4,16 +4,14 @@ import os
 import pickle
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 import feedring
-from conftest import PLAIN, SAMPLES, children_of, pool_of
+from conftest import PLAIN, SAMPLES, pool_of
 
 
 def test_all_kinds_are_runtime_errors_with_an_exit_code():
@@ -65,28 +63,6 @@ def test_a_missing_folder_is_a_data_error_in_the_commands_words(loader_of, tmp_p
 def test_too_much_memory_is_refused_before_it_is_taken(loader_of):
     with pytest.raises(feedring.NotEnoughMemoryError, match="TiB"):
         loader_of(batch_size=4096, slots=64, transform=[{"name": "Resize", "size": [2048, 2048]}]).attach()  # 3 TiB
-
-
-def state(task):
-    return (task / "stat").read_text().rpartition(")")[2].split()[0]
-
-
-class Stopped:
-    """The producers of this process's pool, stopped for a while: no batch comes."""
-
-    def __init__(self, process):
-        self.producers = [pid for pid, name in children_of(pool_of(process)).items() if name.startswith("feedring-")]
-        assert self.producers
-
-    def __enter__(self):
-        for pid in self.producers:
-            os.kill(pid, signal.SIGSTOP)
-            while not all(state(task) == "T" for task in Path(f"/proc/{pid}/task").iterdir()):
-                time.sleep(0.001)  # its threads run on until one of them has looked
-
-    def __exit__(self, *exc):
-        for pid in self.producers:
-            os.kill(pid, signal.SIGCONT)
 
 
 def test_a_deadline_says_how_long_was_waited_and_may_be_tried_again(python, pictures):
@@ -183,8 +159,7 @@ PROGRAM = f"""
 import os, signal, sys, threading, time
 sys.path.insert(0, {os.path.dirname(__file__)!r})
 import feedring
-from conftest import PLAIN, pool_of
-from errors_test import Stopped
+from conftest import PLAIN, Stopped, pool_of
 def open_loader(timeout=30):
     return feedring.Loader({{folder!r}}, batch_size=4, transform=PLAIN, num_workers=1, timeout=timeout, backend="numpy")
 """

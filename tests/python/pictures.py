@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the Python suites share: pictures whose pixels say which sample they are, a clean environment, and processes.
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,25 @@ def pool_of(process):
     pools = [pid for pid, name in children_of(process).items() if name == "feedring"]
     assert len(pools) == 1, pools
     return pools[0]
+
+
+def state(task):
+    return (task / "stat").read_text().rpartition(")")[2].split()[0]
+
+
+class Stopped:
+    """The producers of this process's pool, stopped for a while: no batch comes."""
+
+    def __init__(self, process):
+        self.producers = [pid for pid, name in children_of(pool_of(process)).items() if name.startswith("feedring-")]
+        assert self.producers
+
+    def __enter__(self):
+        for pid in self.producers:
+            os.kill(pid, signal.SIGSTOP)
+            while not all(state(task) == "T" for task in Path(f"/proc/{pid}/task").iterdir()):
+                time.sleep(0.001)  # its threads run on until one of them has looked
+
+    def __exit__(self, *exc):
+        for pid in self.producers:
+            os.kill(pid, signal.SIGCONT)
