@@ -73,6 +73,7 @@ const std::string& Feed::name() const { return owner_->info().name; }
 const std::string& Feed::dataset_digest() const { return owner_->info().dataset_digest; }
 FeedStats Feed::stats() const { return owner_->stats(); }
 const std::string& Feed::description() const { return owner_->info().description; }
+const std::string& Feed::pool() const { return owner_->info().pool; }
 std::string Feed::device_note() const { return owner_->memory().device_note(); }
 std::uint32_t Feed::slots() const { return owner_->info().slots; }
 

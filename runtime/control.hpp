@@ -2,9 +2,10 @@
 // The control socket: one JSON object a message, descriptors beside it (SCM_RIGHTS), over a unix SOCK_SEQPACKET socket.
 // Only set-up, status and endings travel here; batches never do.
 //
-//   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, index, supervisor's pidfd
+//   rank -> supervisor      {"op": "attach", …}  -> {"ok": true, …} + ring, pool, supervisor's pidfd
 //   rank -> supervisor      {"op": "detach", …}  -> {"ok": true}
 //   rank -> supervisor      {"op": "episode", …} -> {"ok": true, "episode"}: which samples one has, without pixels
+//   rank -> supervisor      {"op": "data", …}    -> {"ok": true, …} + pool, index, list: for an episode's pixels
 //   command -> supervisor   {"op": "status", "from": N} (in pages: status_pages.hpp) | {"op": "stop"}
 //   run -> another's pool   {"op": "join"} -> {"ok": true, "pid"}: keeps that pool until the connection ends
 //   supervisor -> producer  {"op": "pool" | "feed" | "ring", …} + the segment

@@ -250,6 +250,8 @@ void bind_feed(nb::module_& module) {
           "description", [](const PyFeed& self) { return self.feed().description(); },
           "The feed's keys as the pool runs it, and its number of producers: one line of JSON.")
       .def_prop_ro(
+          "pool", [](const PyFeed& self) { return self.feed().pool(); }, "Where its pool listens.")
+      .def_prop_ro(
           "device",
           [](const PyFeed& self) {
             const DeviceTag device = self.device();

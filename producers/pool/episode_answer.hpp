@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pool answers when a rank asks for one episode by its ordinal: the plan of it, without pixels.
+// What a pool answers when a rank asks for one episode by its ordinal: the plan of it, without pixels; and for what
+// it takes to make those.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,13 @@ class EpisodeAnswers {
   /// epoch, and an episode that makes more than `most` bytes of text.
   [[nodiscard]] nlohmann::json answer(const nlohmann::json& request, std::size_t most);
 
+  /// {"ok": true, "number", "spec"} for a request {"feed"}; what spec_in() takes is added to `descriptors`, behind the
+  /// feed's index. Throws Error(kUsage) for a feed without episodes.
+  [[nodiscard]] nlohmann::json data(const nlohmann::json& request, std::vector<int>& descriptors) const;
+
  private:
+  [[nodiscard]] const NodeFeed& feed_in(const nlohmann::json& request) const;
+
   const std::vector<NodeFeed>& feeds_;
   std::map<const NodeFeed*, EpisodeFeed> asked_;  ///< made when a feed is asked for first
 };

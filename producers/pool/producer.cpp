@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a producer, feedring's or another: started by the supervisor alone. Its main thread listens to the
 // supervisor; the work loop and the reader are its two other threads.
-#include <fmt/format.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,8 +18,8 @@
 #include <string_view>
 #include <thread>
 
-#include "producers/config/episode_file.hpp"
 #include "producers/config/json_text.hpp"
+#include "producers/pool/feed_message.hpp"
 #include "producers/pool/node_stores.hpp"
 #include "producers/pool/worker.hpp"
 #include "runtime/control.hpp"
@@ -117,12 +116,7 @@ class Producer {
 
   void take_feed(Message& message) {
     const auto number = message.body.at("number").get<std::uint32_t>();
-    FeedSpec spec = feed_spec_from_json(message.body.at("spec"));
-    if (message.descriptors.size() > 1) {
-      const Mapping text(message.take_memory(1).get(), Mapping::Access::kReadOnly);
-      take_episodes(fmt::format("feed '{}'", spec.name), {reinterpret_cast<const char*>(text.data()), text.size()},
-                    spec.episodes.emplace());
-    }
+    const FeedSpec spec = spec_in(message, 1);
     FeedStores stores;
     if (message.body.contains("store")) stores.decoded = stores_.at(message.body["store"].get<std::size_t>());
     if (message.body.contains("seek")) stores.seek = stores_of_seek_.at(message.body["seek"].get<std::size_t>());

@@ -18,7 +18,14 @@ constexpr std::uint64_t kMaxSubstitutes = 8;
 
 }  // namespace
 
-SampleWriter::SampleWriter(contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
+std::string words_of(const FeedContext& feed, const Failure& failure) {
+  std::string text = feed.index().called(failure.sample);
+  if (!feed.has_own())
+    text += fmt::format(" (sample {}, {} bytes)", failure.sample, feed.index().bytes(failure.sample));
+  return text + ": " + failure.reason;
+}
+
+SampleWriter::SampleWriter(const contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
                            std::function<void(const Failure&)> on_failure)
     : pool_(pool), in_hand_(in_hand), on_failure_(std::move(on_failure)) {}
 

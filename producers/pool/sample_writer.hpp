@@ -34,6 +34,9 @@ struct Failure {
   WorkPlace place;
 };
 
+/// The file, its number and size, and what is wrong with it, as a rank is told. Of own samples there is no file.
+[[nodiscard]] std::string words_of(const FeedContext& feed, const Failure& failure);
+
 /// What goes where, and which ordinal of which epoch it is.
 struct RowTask {
   std::byte* payload;  ///< of the slot
@@ -47,7 +50,7 @@ struct RowTask {
 class SampleWriter {
  public:
   /// `in_hand` is this producer's block; `on_failure` is called for every failed sample.
-  SampleWriter(contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
+  SampleWriter(const contract::PoolHeader<std::atomic>& pool, contract::InHand<std::atomic>& in_hand,
                std::function<void(const Failure&)> on_failure);
 
   struct Result {
@@ -73,7 +76,7 @@ class SampleWriter {
  private:
   Fault attempt(const FeedContext& feed, std::uint64_t sample, const Make& make);
 
-  contract::PoolHeader<std::atomic>& pool_;
+  const contract::PoolHeader<std::atomic>& pool_;
   contract::InHand<std::atomic>& in_hand_;
   std::function<void(const Failure&)> on_failure_;
 };

@@ -156,6 +156,10 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
   }
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
   if (op == "episode") return episodes_.answer(request, kMaxMessage);
+  if (op == "data") {
+    descriptors = {producers_->pool_fd()};
+    return episodes_.data(request, descriptors);
+  }
   if (op == "join") return {{"ok", true}, {"pid", ::getpid()}};
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};
   throw Error(ErrorKind::kRefused, fmt::format("a pool does not know the request '{}'", op));

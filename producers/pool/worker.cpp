@@ -146,11 +146,7 @@ void Worker::write_rows(const SlotChoice& choice, std::uint32_t task, const Want
 void Worker::record_failure(const SlotChoice& choice, std::uint32_t task, const FeedContext& feed) {
   contract::FailureRecord& record = rings_[choice.ring].failure(choice.slot, task);
   if (record.length != 0) return;
-  const std::uint64_t sample = last_failure_.sample;
-  std::string text = feed.index().called(sample);
-  if (!feed.has_own())
-    text += " (sample " + std::to_string(sample) + ", " + std::to_string(feed.index().bytes(sample)) + " bytes)";
-  text += ": " + last_failure_.reason;
+  const std::string text = words_of(feed, last_failure_);
   record.row = last_failure_.place.row;
   record.length = static_cast<std::uint32_t>(std::min(text.size(), sizeof record.text));
   std::memcpy(record.text, text.data(), record.length);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "producers/python/episodes.hpp"
 #include "producers/python/pictures.hpp"
 
 namespace nb = nanobind;
@@ -111,6 +112,7 @@ NB_MODULE(_producer, module) {
       "The life of a producer whose samples Python makes, and pictures without a pool. Programs use "
       "feedring.DatasetLoader and feedring.decode.";
   bind_pictures(module);
+  bind_episodes(module);
   nb::class_<PicturePlace>(module, "PicturePlace", "Where a picture goes through its tensor's transform into the slot.")
       .def("put", &PicturePlace::put, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
            "`pixels`: height * width * 3 contiguous bytes, interleaved RGB; read before this returns. Raises "

@@ -135,6 +135,8 @@ class Feed {
   /// The feed as the pool runs it, one line of JSON: the keys of its table in the configuration, all of them, with
   /// `data` absolute; and `producers`, the pool's number of them.
   [[nodiscard]] const std::string& description() const;
+  /// Where its pool listens, in the form that FEEDRING_POOL has.
+  [[nodiscard]] const std::string& pool() const;
   /// Batches that the ring has room for, and how many of these slots the program holds now. Any thread may call them.
   [[nodiscard]] std::uint32_t slots() const;
   [[nodiscard]] std::uint32_t held() const;

@@ -10,7 +10,7 @@ import os
 from .arguments import table_of_pictures, whole_number
 from .configuration import ConfigurationFile, Source
 from .errors import DataError, UsageError
-from .tensors import choose_backend
+from .tensors import arrays_of, choose_backend
 
 
 def decode(picture, transform: object = None, *, config: str | os.PathLike | None = None, feed: str = "",
@@ -91,14 +91,11 @@ def _version(config: str) -> tuple:
 
 
 def _array(pixels: bytearray, dtype: str, shape: tuple[int, int, int], planar: bool, backend: str):
-    if backend == "torch":
-        import torch
-
-        array = torch.frombuffer(pixels, dtype=getattr(torch, dtype)).reshape(shape)
-        return array if planar else array.permute(2, 0, 1)
-    import numpy
-
-    if dtype == "bfloat16":
-        raise UsageError("NumPy has no bfloat16: give backend=\"torch\", or another dtype")
-    array = numpy.frombuffer(pixels, dtype=dtype).reshape(shape)
-    return array if planar else array.transpose(2, 0, 1)
+    if planar:
+        _, height, width = shape
+        strides = (height * width, width, 1)
+    else:
+        height, width, _ = shape
+        strides = (1, 3 * width, 3)
+    tensor = ("picture", dtype, (3, height, width), strides, 0)
+    return arrays_of(pixels, [tensor], backend)["picture"]

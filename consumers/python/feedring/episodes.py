@@ -9,8 +9,12 @@ from . import _core
 from .arguments import whole_number
 from .errors import UsageError
 from .loader import Loader
+from .tensors import arrays_of, choose_backend
 
 LAYOUTS = ("feedring", "torchmeta", "learn2learn", "easyfsl")
+
+# What a batch says of each of its rows: an episode that was asked for is that one, and counts.
+_NOT_OF_ONE = ("ordinal", "valid", "status")
 
 
 class EpisodeLoader(Loader):
@@ -69,6 +73,7 @@ class EpisodeLoader(Loader):
         given = {"episodes": table or None, "episode_layout": layout, "dtype": dtype}
         self._given = {key: value for key, value in given.items() if value is not None}
         self._pack = None
+        self._pictures = None  # episodes with their pixels, once one was asked for
         super().__init__(source, feed, **arguments)
 
     _folder_transform = [{"name": "Resize", "size": [84, 84]}]  # TorchMeta's of mini-ImageNet
@@ -86,23 +91,44 @@ class EpisodeLoader(Loader):
         """Episodes of an epoch, over all ranks."""
         return self._attached().ordinals
 
-    def episode(self, ordinal: int, epoch: int | None = None) -> dict:
+    def episode(self, ordinal: int, epoch: int | None = None, images: bool = False) -> dict:
         """Which classes and samples an episode has, whichever rank it falls to; the iteration stays where it is.
 
         A dict of lists: classes (N numbers, as class_ids), support and query (for each of them, positions of samples in
         the data set, as sample_ids), label_map (the label of each), and ordinal and epoch. With `unlabelled`,
         distractors and unlabelled as well. The pool works it out, without pixels.
 
+        With `images`, also the arrays that a batch of this loader's layout has for it, without the axis of episodes:
+        support_images (N*K, 3, H, W), support_labels, …; with "learn2learn" images and labels. Every byte is that of the
+        batch, random steps of the transform included. This process reads and decodes the files; the arrays are yours.
+
         Args:
             ordinal: 0 to tasks_per_epoch - 1.
             epoch: default: that of the batch that comes next.
+            images: as above.
+
+        Raises:
+            UsageError: no such episode. With `images` DataError, with its `path`, where a file fails and on_error is
+                "raise". PoolGoneError, DeadlineError: the pool does not answer.
         """
         import json
 
         self._description()
         feed = self._attached()
         epoch = feed.epoch if epoch is None else whole_number("epoch", epoch, 0)
-        return json.loads(feed.episode(epoch, whole_number("ordinal", ordinal, 0)))
+        episode = json.loads(feed.episode(epoch, whole_number("ordinal", ordinal, 0)))
+        if images:
+            if self._pictures is None:
+                from ._producer import EpisodePictures
+
+                self._pictures = EpisodePictures(feed.pool, self._source.feed)
+            made = self._pictures.make(json.loads(feed.state())["seed"], epoch, ordinal)
+            episode.update(arrays_of(*made, choose_backend(self._backend), self._device, _NOT_OF_ONE))
+        return episode
+
+    def close(self) -> None:
+        self._pictures = None
+        super().close()
 
     def _description(self) -> dict:
         import json

@@ -92,8 +92,8 @@ _CLASSES = {cls.kind: cls for cls in (UsageError, DataError, InternalError, NotE
                                       DeadlineError, RefusedError, HeldError, ForkedError)}
 
 # The C++ side says in its sentence what these attributes hold (consumers/feed_owner.cpp, consumers/stall.cpp,
-# producers/pool/worker.cpp).
-_SAMPLE = re.compile(r"the first in row \d+: (?P<path>.+) \(sample (?P<index>\d+), \d+ bytes\): ", re.DOTALL)
+# producers/pool/sample_writer.cpp, producers/pool/episode_pictures.cpp).
+_SAMPLE = re.compile(r"the first(?: in row \d+)?: (?P<path>.+) \(sample (?P<index>\d+), \d+ bytes\): ", re.DOTALL)
 _WITHIN = re.compile(r" within (?P<deadline>[0-9.e+]+) s\b")
 _IN_HAND = re.compile(r"producer (?P<producer>\d+) has been \w+ sample (?P<index>\d+) for ")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .devices import cuda_name
 from .errors import UsageError
 
@@ -57,6 +59,35 @@ def _device_of(name: object):
         return torch.device(name)
     except (RuntimeError, TypeError) as error:
         raise UsageError(f"device={name!r} is no device of torch: {error}") from None
+
+
+def arrays_of(memory: bytearray, tensors: list, backend: str, device: object = None, without: tuple = ()) -> dict:
+    """Arrays over memory that nobody else has, by name, but for the names in `without`; each tensor is (name, element type,
+    shape, strides in elements, offset in bytes). With torch on this device."""
+    arrays = {}
+    for name, dtype, shape, strides, offset in tensors:
+        if name in without:
+            continue
+        arrays[name] = (_torch_array if backend == "torch" else _numpy_array)(memory, dtype, shape, strides, offset)
+        if backend == "torch" and device is not None:
+            arrays[name] = arrays[name].to(_device_of(device))
+    return arrays
+
+
+def _torch_array(memory, dtype, shape, strides, offset):
+    import torch
+
+    flat = torch.frombuffer(memory, dtype=getattr(torch, dtype), offset=offset, count=math.prod(shape))
+    return flat.as_strided(shape, strides)
+
+
+def _numpy_array(memory, dtype, shape, strides, offset):
+    import numpy
+
+    if dtype == "bfloat16":
+        raise UsageError("NumPy has no bfloat16: give backend=\"torch\", or another dtype")
+    itemsize = numpy.dtype(dtype).itemsize
+    return numpy.ndarray(shape, dtype, memory, offset, [itemsize * stride for stride in strides])
 
 
 class Numpy:
