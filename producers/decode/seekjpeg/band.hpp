@@ -58,6 +58,7 @@ struct Job {
   std::span<Entry> record;       ///< not empty: the scan is read to its end, and its index is noted there
   bool recorded = false;         ///< whether that is one
   std::uint8_t* row[2] = {};     ///< for a doubled row of each chroma component
+  std::int16_t* sums = nullptr;  ///< room for as many numbers as such a row has, and kRowSlack
   std::uint8_t* rgb = nullptr;   ///< rows of 3 * box.width bytes; kRowSlack behind the last may be touched
 };
 inline constexpr std::size_t kScanSlack = 4096;

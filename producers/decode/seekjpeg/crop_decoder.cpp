@@ -109,7 +109,8 @@ bool CropDecoder::pixels(std::span<const std::uint8_t> bytes, Size size, Box box
     row = static_cast<std::uint8_t*>(arena.take(width + 8 + kRowSlack));
     if (row == nullptr) return false;
   }
-  if (job.rgb == nullptr || !decode(job, arena, shelf)) return false;
+  job.sums = static_cast<std::int16_t*>(arena.take(2 * (width + 8 + kRowSlack)));
+  if (job.sums == nullptr || job.rgb == nullptr || !decode(job, arena, shelf)) return false;
   out = {job.rgb, {box.width, box.height}, 3 * width};
   return true;
 }

@@ -80,7 +80,7 @@ class Pixels {
     } else if (luma.across == 1) {
       double_down(here, sample(c, left, beside), y % 2 == 0 ? 1 : 2, count, to);
     } else {
-      double_both(here, sample(c, left, beside), count, to);
+      double_both(here, sample(c, left, beside), count, job_.sums, to);
     }
     return to + box.x % luma.across;
   }
