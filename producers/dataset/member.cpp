@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "producers/dataset/inflate.hpp"
 #include "producers/dataset/little_endian.hpp"
 #include "producers/dataset/member_data.hpp"
 #include "runtime/fault_point.hpp"
@@ -25,43 +26,31 @@ ReadOutcome failed(MaybeFault& fault, std::string why) {
   return ReadOutcome::kFault;
 }
 
-class Inflater {
- public:
-  Inflater() : ready_(::inflateInit2(&stream_, -MAX_WBITS) == Z_OK) {}
-  ~Inflater() {
-    if (ready_) ::inflateEnd(&stream_);
+ReadOutcome inflate_at(int archive, std::uint64_t offset, std::uint64_t stored, std::uint8_t* target,
+                       std::uint64_t bytes, Wait wait, std::string_view path, MaybeFault& fault) {
+  dataset::Inflate inflate;
+  if (!inflate.ready()) return failed(fault, "cannot be unpacked: no memory for it");
+  std::array<std::uint8_t, 1 << 16> piece;  // NOLINT: filled before it is read
+  z_stream& stream = inflate.stream;
+  stream.next_out = target;
+  stream.avail_out = static_cast<uInt>(bytes);  // kLargestMember fits
+  int state = Z_OK;
+  while (stored > 0 && state == Z_OK) {
+    const std::uint64_t now = std::min<std::uint64_t>(stored, piece.size());
+    const ReadOutcome outcome = read_at(archive, offset, piece.data(), now, wait, path, fault);
+    if (outcome != ReadOutcome::kRead) return outcome;
+    offset += now;
+    stored -= now;
+    stream.next_in = piece.data();
+    stream.avail_in = static_cast<uInt>(now);
+    state = ::inflate(&stream, Z_NO_FLUSH);
+    if (state == Z_OK && stream.avail_in > 0) break;  // no room for more
   }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  ReadOutcome read(int archive, std::uint64_t offset, std::uint64_t stored, std::uint8_t* target, std::uint64_t bytes,
-                   Wait wait, std::string_view path, MaybeFault& fault) {
-    if (!ready_) return failed(fault, "cannot be unpacked: no memory for it");
-    std::array<std::uint8_t, 1 << 16> piece;  // NOLINT: filled before it is read
-    stream_.next_out = target;
-    stream_.avail_out = static_cast<uInt>(bytes);  // kLargestMember fits
-    int state = Z_OK;
-    while (stored > 0 && state == Z_OK) {
-      const std::uint64_t now = std::min<std::uint64_t>(stored, piece.size());
-      const ReadOutcome outcome = read_at(archive, offset, piece.data(), now, wait, path, fault);
-      if (outcome != ReadOutcome::kRead) return outcome;
-      offset += now;
-      stored -= now;
-      stream_.next_in = piece.data();
-      stream_.avail_in = static_cast<uInt>(now);
-      state = ::inflate(&stream_, Z_NO_FLUSH);
-      if (state == Z_OK && stream_.avail_in > 0) break;  // no room for more
-    }
-    if (state != Z_STREAM_END || stream_.avail_out != 0) {
-      return failed(fault, "does not unpack to the size that the zip says: it is damaged");
-    }
-    return ReadOutcome::kRead;
+  if (state != Z_STREAM_END || stream.avail_out != 0) {
+    return failed(fault, "does not unpack to the size that the zip says: it is damaged");
   }
-
- private:
-  z_stream stream_{};
-  bool ready_;
-};
+  return ReadOutcome::kRead;
+}
 
 }  // namespace
 
@@ -126,9 +115,8 @@ ReadOutcome read_member(int archive, std::uint64_t archive_bytes, const Member& 
     return failed(fault, "does not lie within its zip, which is damaged");
   }
   const bool stored = member.packing == Packing::kStored;
-  const ReadOutcome read =
-      stored ? read_at(archive, offset, target, bytes, wait, path, fault)
-             : Inflater().read(archive, offset, member.stored_bytes, target, bytes, wait, path, fault);
+  const ReadOutcome read = stored ? read_at(archive, offset, target, bytes, wait, path, fault)
+                                  : inflate_at(archive, offset, member.stored_bytes, target, bytes, wait, path, fault);
   if (read == ReadOutcome::kRead && ::crc32(0, target, static_cast<uInt>(bytes)) != member.crc) {
     return failed(fault, stored ? "has other bytes than the zip's checksum says: it is damaged"
                                 : "unpacks to other bytes than the zip's checksum says: it is damaged");

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "producers/dataset/inflate.hpp"
 #include "producers/dataset/labels.hpp"
 #include "producers/dataset/member_data.hpp"
 #include "runtime/memory_limits.hpp"
@@ -75,26 +76,9 @@ void write_all(int file, const std::uint8_t* data, std::uint64_t bytes) {
   }
 }
 
-/// zlib's state, given back whatever happens.
-class Inflate {
- public:
-  Inflate() : ready_(::inflateInit2(&stream, -MAX_WBITS) == Z_OK) {}
-  ~Inflate() {
-    if (ready_) ::inflateEnd(&stream);
-  }
-  Inflate(const Inflate&) = delete;
-  Inflate& operator=(const Inflate&) = delete;
-
-  [[nodiscard]] bool ready() const noexcept { return ready_; }
-  z_stream stream{};
-
- private:
-  bool ready_;
-};
-
 /// Unpacks into `target`. Returns the checksum.
 std::uint32_t inflate_into(int target, const ArchiveFile& zip, const Listed& member, std::uint64_t begin) {
-  Inflate inflate;
+  dataset::Inflate inflate;
   if (!inflate.ready()) zip.fail(member.name, "cannot be unpacked: no memory for it");
   std::vector<std::uint8_t> in(kPiece), out(kPiece);
   std::uint64_t left = member.member.stored_bytes, made = 0;
