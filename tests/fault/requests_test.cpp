@@ -66,6 +66,15 @@ TEST_F(Requests, WithImpossibleNumbersAreRefused) {
   EXPECT_EQ(asked(json::object()).value("ok", true), false);
 }
 
+TEST_F(Requests, ForEpisodesOfAFeedWithoutAreRefused) {
+  for (const char* op : {"episode", "data"}) {
+    for (const json& feed : {json("train"), json("other"), json(3), json()}) {
+      const json reply = asked({{"op", op}, {"feed", feed}, {"seed", 0}, {"epoch", 0}, {"ordinal", 0}});
+      EXPECT_EQ(reply.value("ok", true), false) << op << feed;
+    }
+  }
+}
+
 TEST_F(Requests, ThatAreNoneEndTheConversationAlone) {
   const UniqueFd socket = connect_to(pool());
   ASSERT_EQ(::send(socket.get(), "nonsense", 8, MSG_NOSIGNAL), 8);
