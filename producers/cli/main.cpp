@@ -43,7 +43,28 @@ void log_to_stderr() {
   spdlog::set_default_logger(logger);
 }
 
-/// CLI11's own sentences, with the command that was probably meant.
+/// The first option that the command does not have, with the one that was probably meant; empty: it has all.
+std::string unknown_option(const CLI::App& command) {
+  for (const std::string& word : command.remaining()) {
+    if (word == "--") break;  // no options behind it
+    if (word.size() < 2 || word.front() != '-') continue;
+    const std::string option = word.substr(0, word.find('='));
+    std::vector<std::string> names;
+    for (const CLI::Option* known : command.get_options()) {
+      if (!known->get_group().empty())
+        names.insert(names.end(), known->get_lnames().begin(), known->get_lnames().end());
+    }
+    std::string text = "unknown option " + option;
+    if (!option.starts_with("--")) return text;
+    const std::string_view meant =
+        nearest(std::string_view(option).substr(2), std::vector<std::string_view>(names.begin(), names.end()));
+    if (!meant.empty()) text.append("; did you mean --").append(meant).append("?");
+    return text;
+  }
+  return "";
+}
+
+/// CLI11's own sentences, with the command or option that was probably meant.
 std::string sentence_of(const CLI::ParseError& error, const CLI::App& app, const std::vector<std::string>& arguments) {
   std::string text = error.what();
   while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
@@ -55,9 +76,14 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app, const
            did_you_mean(arguments.front(), std::vector<std::string_view>(names.begin(), names.end()));
   }
   if (app.get_subcommands().empty() && arguments.empty()) return "no command is given: see feedring --help";
-  if (!app.get_subcommands().empty())
-    text += " (see feedring " + app.get_subcommands().front()->get_name() + " --help)";
-  return text;
+  const CLI::App* command = &app;
+  std::string called = "feedring";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    called += ' ' + command->get_name();
+  }
+  if (std::string unknown = unknown_option(*command); !unknown.empty()) text = std::move(unknown);
+  return text + " (see " + called + " --help)";
 }
 
 int run(int argc, char** argv) {

@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   if (word.size() > kLongestWord) return {};
   std::string_view best;
   std::size_t best_distance = 0;
@@ -43,6 +43,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
       best_distance = distance;
     }
   }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string_view best = nearest(word, candidates);
   return best.empty() ? std::string() : "; did you mean " + quoted(best) + "?";
 }
 

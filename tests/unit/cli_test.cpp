@@ -61,6 +61,26 @@ TEST(Command, NamesWhatIsWrongWithItsArguments) {
   expect_complaint(run_command({"dump", ".", "--remainder", "keep"}), 2, "keep");
 }
 
+TEST(Command, SuggestsTheOptionThatWasMeant) {
+  const auto says = [](std::vector<std::string> arguments, const std::string& sentence) {
+    expect_complaint(run_command(std::move(arguments)), 2, sentence);
+  };
+  says({"start", ".", "--prodcers", "4"},
+       "unknown option --prodcers; did you mean --producers? (see feedring start --help)");
+  says({"start", ".", "--prodcers=4"}, "unknown option --prodcers; did you mean --producers?");
+  says({"check", ".", "--jason"}, "unknown option --jason; did you mean --json?");
+  says({"decode", "--siez", "224"}, "unknown option --siez; did you mean --size? (see feedring decode --help)");
+  says({"run", "-c", "feed.toml", "--prodcers", "2", "--", "true"}, "did you mean --producers?");
+  says({"episodes", "export", ".", "--wys", "5"}, "did you mean --ways? (see feedring episodes export --help)");
+  says({"--verson"}, "unknown option --verson; did you mean --version? (see feedring --help)");
+  says({"check", ".", "--zzzzzz"}, "unknown option --zzzzzz (see feedring check --help)");
+  says({"check", ".", "-x"}, "unknown option -x (see feedring check --help)");
+  says({"start", ".", "--from-rnk"}, "unknown option --from-rnk (see");  // what is not shown is not suggested
+  says({"run", "--nproc-per-node", "0", "--", "--zzz"}, "--nproc-per-node");
+  says({"check", ".", "--", "--jason"}, "not expected: --jason");
+  says({"check", ".", "more"}, "The following argument was not expected: more (see feedring check --help)");
+}
+
 TEST(Command, KeepsControlCharactersOfANameFromTheTerminal) {
   const Finished finished = run_command({"check", "no\x1b[31m\nsuch\xff"});
   expect_complaint(finished, 3, "no\\x1b[31m\\x0asuch\xEF\xBF\xBD");

@@ -19,6 +19,8 @@ TEST(EditDistance, CountsEditsAndSwaps) {
 
 TEST(DidYouMean, NamesTheNearestOnlyWhenItIsNear) {
   EXPECT_EQ(did_you_mean("bach_size", {"slots", "batch_size"}), "; did you mean \"batch_size\"?");
+  EXPECT_EQ(nearest("bach_size", {"slots", "batch_size"}), "batch_size");
+  EXPECT_EQ(nearest("colour", {"slots", "seed"}), "");
   EXPECT_EQ(did_you_mean("sed", {"seed", "shard"}), "; did you mean \"seed\"?");
   EXPECT_EQ(did_you_mean("colour", {"slots", "seed"}), "");
   EXPECT_EQ(did_you_mean(std::string(1000, 'x'), {"seed"}), "");
