@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/process.hpp"
+#include "runtime/start_end.hpp"
 
 extern char** environ;
 
@@ -63,7 +64,7 @@ class SpawnSettings {
 
 /// Exit codes that every further try would end with too.
 bool gives_up(int code, ErrorKind& kind) {
-  for (const ErrorKind each : {ErrorKind::kUsage, ErrorKind::kData, ErrorKind::kMemory, ErrorKind::kRefused}) {
+  for (const ErrorKind each : kEndsAllStarts) {
     if (exit_code(each) != code) continue;
     kind = each;
     return true;

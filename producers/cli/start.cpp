@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <feedring/error.hpp>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "runtime/memory_limits.hpp"
 #include "runtime/message.hpp"
 #include "runtime/process.hpp"
+#include "runtime/start_end.hpp"
 
 namespace feedring::cli {
 
@@ -48,7 +50,7 @@ void add_start(CLI::App& app, Exit& exit) {
   command->add_flag("--from-rank", arguments->from_rank, "Started by a rank: --grace 10, 60 under torchrun")->group("");
   command->add_option("--ready-fd", arguments->ready_fd, "Write the address here once ranks can attach")->group("");
   command->add_option("--job-fd", arguments->options.job_fd, "A pidfd of the job that this pool is for")->group("");
-  command->add_option("--error-fd", arguments->error_fd, "Write the sentence of an error here too")->group("");
+  command->add_option("--error-fd", arguments->error_fd, "Write the sentence of an error here")->group("");
   command->callback([arguments, &exit] {
     if (!arguments->foreground && !arguments->from_rank) {
       std::vector<std::string> forward;
@@ -70,9 +72,11 @@ void add_start(CLI::App& app, Exit& exit) {
       // torchrun restarts all ranks when one fails, which takes as long as importing torch.
       arguments->options.grace_s = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ? 60 : 10;
     }
+    bool serves = false;
     try {
       arguments->options.config = resolve_feed(arguments->choice).config;
       exit.code = serve(arguments->options, [&](const std::string& address) {
+        serves = true;
         if (arguments->ready_fd < 0) {
           if (!arguments->from_rank) {
             write_line("FEEDRING_POOL=" + address);
@@ -86,10 +90,11 @@ void add_start(CLI::App& app, Exit& exit) {
       });
     } catch (const Error& error) {
       const std::string_view text = error.what();
-      if (arguments->error_fd >= 0 && ::write(arguments->error_fd, text.data(), text.size()) < 0) {
-        // Nobody reads it; standard error has it in any case.
-      }
-      throw;
+      const bool left = arguments->error_fd >= 0 &&
+                        ::write(arguments->error_fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+      const bool ends = std::find(kEndsAllStarts.begin(), kEndsAllStarts.end(), error.kind()) != kEndsAllStarts.end();
+      if (serves || !left || !ends) throw;
+      exit.code = exit_code(error.kind());  // the rank that waits for it tells why
     }
   });
 }

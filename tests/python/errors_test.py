@@ -4,7 +4,9 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -163,3 +165,21 @@ from conftest import PLAIN, Stopped, pool_of
 def open_loader(timeout=30):
     return feedring.Loader({{folder!r}}, batch_size=4, transform=PLAIN, num_workers=1, timeout=timeout, backend="numpy")
 """
+
+
+@pytest.mark.parametrize("wrong, said", [("bach_size = 4", 'did you mean "batch_size"'), ("", "nowhere")])
+def test_what_no_pool_can_start_from_is_told_once(tmp_path, wrong, said):
+    config = tmp_path / "feed.toml"
+    config.write_text(f'[feed.train]\ndata = "nowhere"\ntransform = [ {{ name = "Resize", size = [8, 8] }} ]\n{wrong}\n')
+    program = f"""
+import feedring
+try:
+    len(feedring.Loader({str(config)!r}))
+except feedring.Error as error:
+    print(error)
+"""
+    with tempfile.TemporaryFile("w+") as errors:  # not a pipe, whose other end a pool might keep
+        done = subprocess.run([sys.executable, "-c", program], text=True, timeout=60, stdout=subprocess.PIPE, stderr=errors)
+        errors.seek(0)
+        assert errors.read() == ""
+    assert done.returncode == 0 and said in done.stdout and len(done.stdout.splitlines()) == 1
