@@ -13,6 +13,7 @@
 #include "producers/cli/commands.hpp"
 #include "producers/cli/episode_options.hpp"
 #include "producers/cli/feed_choice.hpp"
+#include "producers/cli/judge.hpp"
 #include "producers/cli/output.hpp"
 #include "producers/cli/read_image.hpp"
 #include "producers/config/episode_file.hpp"
@@ -31,15 +32,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is known of one file.
-struct Verdict {
-  std::string path;
-  Fault reason;  ///< nullopt: every pixel decodes
-  bool skipped = false;
-  ImageInfo info;
-  std::optional<std::uint64_t> bytes;
-};
-
 nlohmann::ordered_json to_json(const Verdict& verdict) {
   nlohmann::ordered_json line;
   const bool known = verdict.info.format != Format::kUnknown;
@@ -56,6 +48,10 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
   if (sized) line["height"] = verdict.info.size.height;
   line["bytes"] = nullptr;
   if (verdict.bytes) line["bytes"] = *verdict.bytes;
+  if (!verdict.column.empty()) {
+    put_bytes(line, "column", verdict.column);
+    line["index"] = verdict.index;
+  }
   return line;
 }
 
@@ -94,41 +90,12 @@ class Report {
   std::uint64_t skipped_ = 0;
 };
 
-/// One thread's means.
-class Judge {
- public:
-  Verdict look_at(const Scan& scan, const Sample& sample) {
-    return judge(std::string(scan.path(sample)), file_.read(scan, sample));
-  }
-  Verdict look_at(const std::string& path) { return judge(path, file_.read(path)); }
-
- private:
-  Verdict judge(std::string path, Fault unread) {
-    Verdict verdict;
-    verdict.path = std::move(path);
-    verdict.reason = std::move(unread);
-    if (verdict.reason) return verdict;
-    verdict.bytes = file_.bytes().size();
-    verdict.info.format = sniff(file_.bytes());
-    ImageInfo info;
-    verdict.reason = decoder_.probe(file_.bytes(), FeedSpec{}.max_pixels, info);
-    if (verdict.reason) return verdict;
-    verdict.info = info;
-    RgbView pixels;
-    verdict.reason = decoder_.decode(file_.bytes(), info, {0, 0, info.size.width, info.size.height}, pixels);
-    return verdict;
-  }
-
-  FileBytes file_;
-  Decoder decoder_;
-};
-
 /// The samples of a scan, decoded by several threads, reported in their order.
-void check_samples(const Scan& scan, std::size_t threads, Report& report) {
+void check_samples(const Scan& scan, std::size_t threads, bool exif_orientation, Report& report) {
   constexpr std::size_t kAtOnce = 1024;  // files between two looks at the clock: a second or so of decoding
   std::vector<std::unique_ptr<Judge>> judges;
-  for (std::size_t i = 0; i < threads; ++i) judges.push_back(std::make_unique<Judge>());
-  std::vector<Verdict> verdicts(kAtOnce);
+  for (std::size_t i = 0; i < threads; ++i) judges.push_back(std::make_unique<Judge>(exif_orientation));
+  std::vector<std::vector<Verdict>> verdicts(kAtOnce);
   Progress progress;
   for (std::size_t first = 0; first < scan.samples.size(); first += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, scan.samples.size() - first);
@@ -137,7 +104,7 @@ void check_samples(const Scan& scan, std::size_t threads, Report& report) {
     const auto work = [&](std::size_t thread) {
       try {
         for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-          verdicts[i] = judges[thread]->look_at(scan, scan.samples[first + i]);
+          verdicts[i] = judges[thread]->look_at(scan, first + i);
         }
       } catch (...) {
         errors[thread] = std::current_exception();
@@ -151,7 +118,9 @@ void check_samples(const Scan& scan, std::size_t threads, Report& report) {
       if (error) std::rethrow_exception(error);
     }
     progress.clear();
-    for (std::size_t i = 0; i < count; ++i) report.add(verdicts[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const Verdict& verdict : verdicts[i]) report.add(verdict);
+    }
     progress.show("checked " + std::to_string(first + count) + " of " + std::to_string(scan.samples.size()) + " files");
   }
 }
@@ -237,7 +206,7 @@ void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {
   const Scan scan = scan_samples(spec, nullptr, NoSamples::kIsAResult);
   demand_episodes(options, spec, scan);
-  check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, report);
+  check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, spec.exif_orientation, report);
   report_skipped(scan, report);
   report.finish(dataset_digest(scan));
 }

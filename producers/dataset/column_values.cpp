@@ -14,6 +14,18 @@
 #include "producers/dataset/labels.hpp"
 #include "producers/dataset/text_lines.hpp"
 
+namespace feedring {
+
+ColumnFile ColumnValues::file(std::uint32_t row_number, std::size_t column) const noexcept {
+  std::string_view value = row(row_number);
+  for (std::size_t i = 0; i < column; ++i) value.remove_prefix(columns[i].bytes());
+  ColumnFile file;
+  std::memcpy(&file, value.data(), sizeof file);
+  return file;
+}
+
+}  // namespace feedring
+
 namespace feedring::dataset {
 namespace {
 

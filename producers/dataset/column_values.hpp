@@ -23,6 +23,8 @@ struct ColumnValues {
   [[nodiscard]] std::string_view row(std::uint32_t number) const noexcept {
     return {rows.data() + number * row_bytes, row_bytes};
   }
+  /// Of a column of files, by its number.
+  [[nodiscard]] ColumnFile file(std::uint32_t row_number, std::size_t column) const noexcept;
   [[nodiscard]] std::string_view path(const ColumnFile& file) const noexcept {
     return {paths.data() + file.path_begin, file.path_length};
   }

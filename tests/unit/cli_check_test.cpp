@@ -10,6 +10,7 @@
 
 #include "tests/support/jpeg_writer.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/png_writer.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/shared_data.hpp"
 #include "tests/unit/dataset_files.hpp"
@@ -20,6 +21,7 @@ namespace {
 using nlohmann::json;
 using test::Finished;
 using test::run_command;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -166,6 +168,51 @@ TEST(Check, TakesAManifest) {
   EXPECT_EQ(files_of(finished).at("a.jpg")["ok"], true);
   EXPECT_EQ(finished.lines().back()["summary"]["dataset_digest"],
             digest_of({{"a.jpg", good.size(), 0}, {"b.jpg", 6, 1}}));
+}
+
+TEST(Check, OpensTheMasksAndFurtherImagesThatRowsName) {
+  const DatasetFiles files;
+  const auto gray = [&](const char* name, std::uint32_t width, std::uint32_t height) {
+    const std::vector<std::uint8_t> bytes = test::write_png(width, height, 0, 8, false, 1).file;
+    files.text(name, std::string(bytes.begin(), bytes.end()));
+  };
+  for (const char* name : {"1.jpg", "2.jpg", "3.jpg", "right1.jpg", "seg3.jpg"}) files.text(name, jpeg(20, 10));
+  files.text("4.jpg", "no picture");
+  files.text("right2.jpg", jpeg(64, 64).substr(0, 700));
+  gray("seg1.png", 20, 10);
+  gray("seg2.png", 10, 10);
+  files.text("all.csv",
+             "path,right,age,seg\n1.jpg,right1.jpg,1,seg1.png\n2.jpg,right2.jpg,2,seg2.png\n"
+             "3.jpg,right1.jpg,3,seg3.jpg\n4.jpg,right1.jpg,4,seg1.png\n");
+  files.text("feed.toml",
+             "[feed.train]\ndata = \"all.csv\"\ncolumns = { right = \"image\", age = \"float\", seg = \"mask\" }\n"
+             "transform = [ { name = \"Resize\", size = [8, 8] } ]\n");
+  const Finished finished = run_command({"check", "-c", files.root().native() + "/feed.toml", "--json"});
+  EXPECT_EQ(finished.code, 1) << finished.err;
+  std::vector<std::string> order;
+  std::map<std::string, std::string> reasons;
+  for (const json& line : finished.lines()) {
+    if (!line.contains("path")) continue;
+    order.push_back(line["path"]);
+    if (line["ok"] == false) reasons[order.back()] = line["reason"];
+    EXPECT_EQ(line.contains("column"), line["path"].get<std::string>().size() > 5) << line;
+  }
+  EXPECT_THAT(order, testing::ElementsAre("1.jpg", "right1.jpg", "seg1.png", "2.jpg", "right2.jpg", "seg2.png", "3.jpg",
+                                          "right1.jpg", "seg3.jpg", "4.jpg", "right1.jpg", "seg1.png"));
+  EXPECT_EQ(reasons.size(), 4U);
+  EXPECT_THAT(reasons["right2.jpg"], AllOf(StartsWith("right of 2.jpg (sample 1): "), HasSubstr("truncated")));
+  EXPECT_EQ(reasons["seg2.png"], "seg of 2.jpg (sample 1): it has 10 x 10 pixels, and its picture 20 x 10");
+  EXPECT_THAT(reasons["seg3.jpg"], StartsWith("seg of 3.jpg (sample 2): "));
+  EXPECT_THAT(reasons["4.jpg"], HasSubstr("no known image format")) << "a mask is not measured by what has no size";
+  const json of_column = files_of(finished).at("seg2.png");
+  EXPECT_EQ(of_column["column"], "seg");
+  EXPECT_EQ(of_column["index"], 1);
+  EXPECT_EQ(of_column["width"], 10);
+  const json summary = finished.lines().back()["summary"];
+  EXPECT_EQ(summary["files"], 12);
+  EXPECT_EQ(summary["failed"], 4);
+  EXPECT_THAT(run_command({"check", "-c", files.root().native() + "/feed.toml"}).out,
+              HasSubstr("\nseg2.png: seg of 2.jpg (sample 1): it has 10 x 10 pixels, and its picture 20 x 10\n"));
 }
 
 TEST(Check, GivesTheBytesOfANameThatIsNotUtf8) {
