@@ -59,7 +59,7 @@ const BatchContent& Batch::content() const {
 
 const contract::TensorEntry& Batch::entry_of(std::string_view name) const {
   const BatchContent& batch = content();
-  if (batch.device && batch.device->finished() && name == "images") return *batch.device->finished();
+  if (const auto* finished = batch.device ? batch.device->finished(name) : nullptr) return *finished;
   const contract::TensorEntry* entry = find_tensor(batch.memory->ring().shape(), name);
   if (entry == nullptr) {
     std::string known;

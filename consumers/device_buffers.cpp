@@ -25,12 +25,18 @@ void keep_for_ever(std::vector<DeviceBuffer> buffers) noexcept {
 }  // namespace
 
 DeviceBuffers::DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes,
-                             std::optional<contract::TensorEntry> finished)
+                             std::vector<contract::TensorEntry> finished)
     : process_(::getpid()),
       device_(std::move(device)),
       bytes_(bytes),
       column_bytes_(column_bytes),
-      finished_(finished) {}
+      finished_(std::move(finished)) {}
+
+const contract::TensorEntry* DeviceBuffers::finished(std::string_view name) const noexcept {
+  const auto found = std::find_if(finished_.begin(), finished_.end(),
+                                  [name](const contract::TensorEntry& entry) { return name == entry.name; });
+  return found == finished_.end() ? nullptr : &*found;
+}
 
 DeviceBuffers::~DeviceBuffers() {
   if (!is_mine()) {

@@ -9,7 +9,7 @@
 #include <feedring/device.hpp>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runtime/contract.hpp"
@@ -18,7 +18,7 @@ namespace feedring {
 
 struct DeviceBuffer {
   std::shared_ptr<std::byte> memory;
-  std::shared_ptr<std::byte> table;  ///< that the finishing of these images reads: it stays as long as they may
+  std::shared_ptr<std::byte> constants;  ///< that the finishing of its images reads: they stay as long as those may
   std::vector<std::shared_ptr<const Mark>> after;  ///< what the next copy into it must come after
   std::vector<std::byte> columns;                  ///< the small tensors, for the CPU
 };
@@ -26,9 +26,9 @@ struct DeviceBuffer {
 /// Any thread.
 class DeviceBuffers {
  public:
-  /// `finished`: where in a buffer, and as what, the finished images lie.
+  /// `finished`: where in a buffer, and as what, finished images lie.
   DeviceBuffers(std::shared_ptr<Device> device, std::size_t bytes, std::size_t column_bytes,
-                std::optional<contract::TensorEntry> finished);
+                std::vector<contract::TensorEntry> finished);
   DeviceBuffers(const DeviceBuffers&) = delete;
   DeviceBuffers& operator=(const DeviceBuffers&) = delete;
   /// Frees what is not in use any more, by the program's streams either, for which it waits; what cannot be waited for
@@ -38,7 +38,8 @@ class DeviceBuffers {
   [[nodiscard]] Device& device() const noexcept { return *device_; }
   /// False in a forked child, where the device cannot be asked for anything.
   [[nodiscard]] bool is_mine() const noexcept;
-  [[nodiscard]] const std::optional<contract::TensorEntry>& finished() const noexcept { return finished_; }
+  /// The images of this name, where the device finishes them; else null.
+  [[nodiscard]] const contract::TensorEntry* finished(std::string_view name) const noexcept;
   /// One that came back, the earliest, else a new one, whose memory the allocator may have taken from work that
   /// `stream` has not finished. Throws Error(kMemory), which says how many are in use.
   [[nodiscard]] DeviceBuffer take(StreamHandle stream);
@@ -54,7 +55,7 @@ class DeviceBuffers {
   std::shared_ptr<Device> device_;
   std::size_t bytes_;
   std::size_t column_bytes_;
-  std::optional<contract::TensorEntry> finished_;
+  std::vector<contract::TensorEntry> finished_;
   std::mutex mutex_;
   std::vector<DeviceBuffer> free_;
   std::size_t in_use_ = 0;
@@ -71,7 +72,9 @@ class DeviceBatch {
   /// Laid out as the payload of the slot; behind that the finished images, where the device finishes them.
   [[nodiscard]] std::byte* data() const noexcept { return buffer_.memory.get(); }
   [[nodiscard]] const std::byte* columns() const noexcept { return buffer_.columns.data(); }
-  [[nodiscard]] const std::optional<contract::TensorEntry>& finished() const noexcept { return buffers_->finished(); }
+  [[nodiscard]] const contract::TensorEntry* finished(std::string_view name) const noexcept {
+    return buffers_->finished(name);
+  }
   [[nodiscard]] DeviceTag tag() const noexcept { return buffers_->device().tag(); }
 
   /// What is put on `stream` from now on comes after the copy, and the next copy into this memory after what was put

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "consumers/device_buffers.hpp"
+#include "consumers/finishing.hpp"
 #include "consumers/ring_memory.hpp"
-#include "runtime/finish_table.hpp"
 
 namespace feedring {
 
@@ -21,7 +21,7 @@ class DeviceCopies {
   /// `stream` says on which stream the program uses the next batch; empty: the default stream.
   /// `finish`: what the device then does to the images. Throws Error(kRefused) where it cannot.
   DeviceCopies(std::shared_ptr<RingMemory> memory, std::function<StreamHandle()> stream,
-               const std::optional<FinishTable>& finish);
+               const std::optional<FinishInfo>& finish);
   DeviceCopies(const DeviceCopies&) = delete;
   DeviceCopies& operator=(const DeviceCopies&) = delete;
   ~DeviceCopies();
@@ -46,9 +46,9 @@ class DeviceCopies {
   std::shared_ptr<RingMemory> memory_;
   std::function<StreamHandle()> ask_stream_;
   StreamHandle stream_ = nullptr;  // as it was last told
+  std::optional<Finishing> finishing_;
+  std::shared_ptr<std::byte> constants_;  // of finishing_, on the device
   std::shared_ptr<DeviceBuffers> buffers_;
-  FinishWork finish_;                        // what is the same for all batches
-  std::shared_ptr<std::byte> finish_table_;  // on the device; null: nothing to finish
   std::optional<Ahead> ahead_;
   std::uint64_t staged_ = 0;
 };

@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "runtime/contract.hpp"
+
 namespace feedring {
 namespace {
 
@@ -34,8 +36,9 @@ void read_number(const FeedInfo& info, const nlohmann::json& from, const char* k
   number = value.get<Number>();
 }
 
-FinishTable read_finish(const FeedInfo& info, const nlohmann::json& finish) {
-  FinishTable table;
+FinishInfo read_finish(const FeedInfo& info, const nlohmann::json& finish) {
+  FinishInfo read;
+  FinishTable& table = read.table;
   const std::string dtype = finish.at("dtype").get<std::string>();
   bool known = false;
   for (const Dtype each : kImageDtypes) {
@@ -54,7 +57,10 @@ FinishTable read_finish(const FeedInfo& info, const nlohmann::json& finish) {
       refuse(info, "a finish with a value that is no 32 bit number");
     table.bits[i] = bits[i].get<std::uint32_t>();
   }
-  return table;
+  for (const nlohmann::json& images : finish.at("images"))
+    read.images.push_back({images.at("name").get<std::string>(), images.value("mask", "")});
+  if (read.images.empty() || read.images.size() > contract::kMaxTensors) refuse(info, "a finish of no images");
+  return read;
 }
 
 }  // namespace

@@ -6,12 +6,23 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "consumers/cursor.hpp"
 #include "runtime/finish_table.hpp"
 #include "runtime/launch_env.hpp"
 
 namespace feedring {
+
+/// What the device has to do to the images of a batch.
+struct FinishInfo {
+  FinishTable table;
+  struct Images {
+    std::string name;  ///< of the tensor
+    std::string mask;  ///< of the tensor that has 0 where an image is zeros; empty: its row's status says that
+  };
+  std::vector<Images> images;
+};
 
 struct FeedInfo {
   std::string name;
@@ -29,9 +40,9 @@ struct FeedInfo {
   bool sharded = true;  ///< false: every rank sees all (shard = "none")
   std::string spec_hash;
   std::string dataset_digest;
-  std::string description;            ///< Feed::description()
-  std::string pool;                   ///< where the pool listens
-  std::optional<FinishTable> finish;  ///< what the device has to do to the images of a batch
+  std::string description;  ///< Feed::description()
+  std::string pool;         ///< where the pool listens
+  std::optional<FinishInfo> finish;
 
   /// "feed 'train', rank 1": how errors begin.
   [[nodiscard]] std::string what() const;

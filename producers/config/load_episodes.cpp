@@ -139,12 +139,6 @@ void read_episode_layout(TomlTable& table, const toml::table& feed_table, FeedSp
     if (node != nullptr) fail_at(file, node->source(), title + " has an episode_layout and no episodes");
     return;
   }
-  if (feed.finish == FinishBy::kDevice) {
-    fail_at(file, feed_table.get("finish")->source(),
-            title +
-                " has episodes, which no device finishes: leave finish out, and take dtype = \"uint8\", which the "
-                "training turns into floats where it uses them");
-  }
   if (feed.episode_layout == EpisodeLayout::kFeedring) return;
   const EpisodeSpec& episodes = *feed.episodes;
   if (!has_one_shape(episodes)) {

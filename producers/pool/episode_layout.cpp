@@ -31,24 +31,26 @@ PartPlace EpisodePlaces::place(std::uint64_t part) const noexcept {
   return {kUnlabelled, part - shape_.support - shape_.queries, part};
 }
 
+std::vector<EpisodeImages> EpisodePlaces::images() const {
+  if (layout_ == EpisodeLayout::kLearn2learn) return {{kBoth, shape_.support + shape_.queries}};
+  std::vector<EpisodeImages> all;
+  for (const EpisodeImages& each :
+       {EpisodeImages{kSupport, shape_.support}, {kQuery, shape_.queries}, {kUnlabelled, shape_.unlabelled}}) {
+    if (each.count != 0) all.push_back(each);
+  }
+  return all;
+}
+
 std::vector<TensorSpec> EpisodePlaces::tensors(std::uint32_t height, std::uint32_t width, Dtype dtype,
                                                Layout layout) const {
   const std::uint64_t pixels = std::uint64_t{height} * width;
   std::vector<std::uint64_t> strides;  // of images seen as (count, 3, H, W)
   if (layout == Layout::kNhwc) strides = {3 * pixels, 1, std::uint64_t{3} * width, 3};
   std::vector<TensorSpec> tensors;
-  const auto add = [&](const EpisodeColumn& column, std::uint64_t count) {
-    if (count == 0) return;
+  for (const auto& [column, count] : images()) {
     tensors.push_back({column.images, dtype, {count, 3, height, width}, strides});
     if (column.labels != nullptr) tensors.push_back({column.labels, Dtype::kInt64, {count}, {}});
     tensors.push_back({column.mask, Dtype::kUint8, {count}, {}});
-  };
-  if (layout_ == EpisodeLayout::kLearn2learn) {
-    add(kBoth, shape_.support + shape_.queries);
-  } else {
-    add(kSupport, shape_.support);
-    add(kQuery, shape_.queries);
-    add(kUnlabelled, shape_.unlabelled);
   }
   tensors.push_back({episode_tensor::kClassIds, Dtype::kInt64, {shape_.ways}, {}});
   tensors.push_back({episode_tensor::kCounts, Dtype::kInt64, {shape_.ways, 2}, {}});

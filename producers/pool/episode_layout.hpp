@@ -29,6 +29,11 @@ struct EpisodeColumn {
   const char* labels;
   const char* mask;
 };
+/// Such tensors, of which each row has so many images.
+struct EpisodeImages {
+  EpisodeColumn column;
+  std::uint64_t count;
+};
 /// Where a part lies: which of those tensors, at which place in a row of theirs; and in that of sample_ids.
 struct PartPlace {
   EpisodeColumn column;
@@ -49,6 +54,8 @@ class EpisodePlaces {
   [[nodiscard]] PartPlace place(std::uint64_t part) const noexcept;
   /// class_ids goes by label, not by place in the episode.
   [[nodiscard]] bool classes_by_label() const noexcept { return layout_ == EpisodeLayout::kEasyfsl; }
+  /// The tensors of images, in the slot's order.
+  [[nodiscard]] std::vector<EpisodeImages> images() const;
   /// All tensors of a slot, for images of this size.
   [[nodiscard]] std::vector<TensorSpec> tensors(std::uint32_t height, std::uint32_t width, Dtype dtype,
                                                 Layout layout) const;

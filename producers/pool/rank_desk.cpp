@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <feedring/error.hpp>
 
+#include "producers/pool/episode_layout.hpp"
 #include "runtime/process.hpp"
 
 namespace feedring {
@@ -23,6 +24,18 @@ std::uint32_t number_in(const nlohmann::json& request, const char* key, std::uin
     return static_cast<std::uint32_t>(found->get<std::uint64_t>());
   throw Error(ErrorKind::kRefused, fmt::format("an attach request gives {} as {}; it must be a number from 0 to {}",
                                                found == request.end() ? "nothing" : found->dump(), key, most));
+}
+
+// The tensors that a rank's device finishes, and which says of each image whether it is zeros.
+nlohmann::json finished_images(const NodeFeed& feed) {
+  nlohmann::json images = nlohmann::json::array();
+  if (!feed.spec.episodes) {
+    images.push_back({{"name", feed.views.front().name}});
+    return images;
+  }
+  for (const EpisodeImages& each : EpisodePlaces(*feed.spec.episodes, feed.spec.episode_layout).images())
+    images.push_back({{"name", each.column.images}, {"mask", each.column.mask}});
+  return images;
 }
 
 }  // namespace
@@ -114,8 +127,10 @@ RankDesk::Attached RankDesk::attach(int socket, const nlohmann::json& request) {
                     {"spec_hash", node_feed.spec_hash},
                     {"restarted", restarted}};
   if (const auto& finish = node_feed.finish) {
-    attached.reply["finish"] = {
-        {"dtype", name_of(finish->dtype)}, {"layout", name_of(finish->layout)}, {"bits", finish->bits}};
+    attached.reply["finish"] = {{"dtype", name_of(finish->dtype)},
+                                {"layout", name_of(finish->layout)},
+                                {"bits", finish->bits},
+                                {"images", finished_images(node_feed)}};
   }
   spdlog::debug("rank {} (process {}) attached to feed '{}'", rank, peer.pid, name);
   return attached;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/device/device_feed.hpp"
 
@@ -18,7 +20,7 @@ using testing::HasSubstr;
 nlohmann::json finish(const char* dtype, const char* layout) {
   nlohmann::json bits = nlohmann::json::array();
   for (std::uint32_t i = 0; i < 768; ++i) bits.push_back(1000 * (i / 256 + 1) + i % 256);
-  return {{"dtype", dtype}, {"layout", layout}, {"bits", bits}};
+  return {{"dtype", dtype}, {"layout", layout}, {"bits", bits}, {"images", {{{"name", "images"}}}}};
 }
 
 /// The bytes of a tensor, wherever it lies.
@@ -62,6 +64,36 @@ TEST_P(DeviceFeed, FinishesItsImagesAsThePoolSays) {
   }
 }
 
+// As a producer that finishes leaves zeros, and not what Normalize makes of black.
+TEST_P(DeviceFeed, LeavesWhatFailedAndBecameZerosAtZero) {
+  PoolSetting setting;
+  setting.on_error = "zero";
+  setting.error_budget = 1;
+  TestPool pool(setting);
+  pool.behaviour.bad = {1, 2, 7, 22};
+  pool.reply["finish"] = finish("float32", "NCHW");
+  pool.start();
+  const FarSide program(GetParam().make());
+  Feed feed = Feed::attach(options(pool, GetParam().make(), program));
+  std::uint32_t zeros = 0;
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    const auto batch = feed.next();
+    ASSERT_TRUE(batch);
+    const std::vector<std::byte> bytes = bytes_of(program, batch->images());
+    for (std::uint32_t row = 0; row < batch->valid_rows(); ++row) {
+      const bool bad = pool.behaviour.bad.contains(batch->first_ordinal() + row);
+      const std::uint32_t value = pattern(pool.setting.seed, batch->epoch(), batch->first_ordinal() + row);
+      for (std::size_t i = 0; i < 12; ++i) {
+        std::uint32_t seen = 0;
+        std::memcpy(&seen, bytes.data() + (row * 12 + i) * 4, 4);
+        ASSERT_EQ(seen, bad ? 0 : 1000 * (i / 4 + 1) + value) << "row " << row << ", element " << i;
+      }
+      zeros += bad ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(zeros, 4U);
+}
+
 // A device that reads the slots where they lie has no place to finish in: the host's own memory serves.
 TEST(FeedFinish, NeedsNoDeviceOfItsOwn) {
   TestPool pool;
@@ -97,6 +129,18 @@ TEST(FeedFinish, ThatMakesNoSenseIsRefused) {
   EXPECT_THAT(why(odd), HasSubstr("768"));
   odd["bits"].push_back(-1);
   EXPECT_THAT(why(odd), HasSubstr("no 32 bit number"));
+  for (const auto& [images, what] : std::vector<std::pair<nlohmann::json, const char*>>{
+           {nlohmann::json::array(), "a finish of no images"},
+           {{{{"name", "labels"}}}, "no 8 bit interleaved RGB (labels)"},
+           {{{{"name", "none"}}}, "no 8 bit interleaved RGB (none)"},
+           {{{{"name", "images"}, {"mask", "labels"}}}, "which of them are zeros (images)"},
+           {{{{"name", "images"}, {"mask", "none"}}}, "which of them are zeros (images)"},
+           {3, "must come from one build"},
+           {{{{"name", 3}}}, "must come from one build"}}) {
+    odd = finish("float32", "NCHW");
+    odd["images"] = images;
+    EXPECT_THAT(why(odd), HasSubstr(what)) << images;
+  }
   EXPECT_THAT(why(7), HasSubstr("must come from one build"));
 }
 

@@ -23,6 +23,7 @@ using test::run_command;
 TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
   DatasetFiles files;
   test::write_two_classes(files, 10, 40, 36);
+  files.text("data/a/broken.jpg", "no picture");  // becomes zeros, which Normalize would make something else of
   std::string text;
   const std::pair<const char*, const char*> kinds[] = {
       {"float32", "NCHW"}, {"float32", "NHWC"}, {"float16", "NCHW"}, {"bfloat16", "NHWC"}, {"uint8", "NCHW"}};
@@ -30,7 +31,8 @@ TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
     for (const char* by : {"producer", "device"}) {
       text +=
           std::string("[feed.") + dtype + "-" + layout + "-" + by + "]\ndata = \"data\"\nbatch_size = 4\nlayout = \"" +
-          layout + "\"\nfinish = \"" + by + "\"\ntransform = [ { name = \"RandomResizedCrop\", size = 17 }, " +
+          layout + "\"\non_error = \"zero\"\nerror_budget = 1.0\nfinish = \"" + by +
+          "\"\ntransform = [ { name = \"RandomResizedCrop\", size = 17 }, " +
           (std::string(dtype) == "uint8"
                ? std::string()
                : std::string("{ name = \"ToDtype\", dtype = \"") + dtype +
@@ -54,11 +56,13 @@ TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
     EXPECT_EQ(table["dtype"], dtype) << "a rank is told the configuration, not what is left for producers";
     EXPECT_EQ(table["layout"], layout);
     EXPECT_EQ(table["transform"].size(), std::string(dtype) == "uint8" ? 2U : 4U);
-    for (int step = 0; step < 4; ++step) {
+    std::ptrdiff_t zeros = 0;
+    for (int step = 0; step < 12; ++step) {
       const auto ours = feed.next();
       const auto theirs = expected.next();
       ASSERT_EQ(ours.has_value(), theirs.has_value());
       if (!ours) continue;
+      zeros += std::ranges::count(ours->valid(), 0);
       const TensorView a = ours->images();
       const TensorView b = theirs->images();
       EXPECT_EQ(a.dtype, b.dtype);
@@ -66,6 +70,7 @@ TEST(FeedFinish, ByTheDeviceGivesTheBitsOfTheProducers) {
       ASSERT_EQ(a.bytes, b.bytes);
       EXPECT_EQ(std::memcmp(a.data, b.data, b.bytes), 0) << name << " step " << step;
     }
+    EXPECT_GT(zeros, 0);
   }
   EXPECT_EQ(run_command({"stop"}, {{"FEEDRING_POOL", address}}).code, 0);
 }

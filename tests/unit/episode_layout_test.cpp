@@ -37,6 +37,12 @@ TEST(EpisodePlaces, PutSupportQueriesAndUnlabelledIntoTensorsOfTheirOwn) {
   EXPECT_STREQ(of.place(2).column.images, "query_images");
   EXPECT_STREQ(of.place(6).column.images, "unlabelled_images");
   EXPECT_EQ(of.place(6).column.labels, nullptr);
+  const std::vector<EpisodeImages> images = of.images();
+  ASSERT_EQ(images.size(), 3U);
+  EXPECT_STREQ(images[0].column.mask, "support_mask");
+  EXPECT_EQ(images[0].count + images[1].count + images[2].count, of.parts());
+  EXPECT_EQ(EpisodePlaces(spec_of(2, 1, 2), EpisodeLayout::kEasyfsl).images().size(), 2U);
+  EXPECT_STREQ(EpisodePlaces(spec_of(2, 1, 2), EpisodeLayout::kLearn2learn).images().front().column.images, "images");
   for (std::uint32_t part = 0; part < of.parts(); ++part) EXPECT_EQ(of.place(part).id_at, part);
 }
 
