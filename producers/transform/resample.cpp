@@ -107,8 +107,7 @@ void Resampler::run(RgbView pixels, Box have, Size source, Size target, Box wind
                                                  from.row(std::min(made + 2, last)),
                                                  from.row(std::min(made + 3, last))};
         std::uint8_t* const slots[kRows] = {slot(made), slot(made + 1), slot(made + 2), slot(made + 3)};
-        kernels::across(rows, slots, across_.starts(), across_.words(), across_.stride(), across_.widest(),
-                        window.width);
+        kernels::across(rows, slots, across_.across());
       } else {
         for (std::int32_t r = made; r <= std::min(made + kRows - 1, last); ++r) {
           kernels::reverse(from.at(window.x, r), slot(r), window.width);

@@ -41,11 +41,17 @@ std::int32_t locate(const Axis& axis, std::int32_t* starts, std::int32_t* ends);
 void weigh(const Axis& axis, std::int32_t latest, std::int32_t pairs, std::int32_t* starts, const std::int32_t* ends,
            double* raw, std::int32_t* words, std::size_t stride);
 
+inline constexpr std::int32_t kThirds = 3;
+
+/// Fills `thirds`, of which there are kThirds for each group of kGroup outputs, and 4 * 2 * pairs words for each of
+/// them, from the other members; returns the largest distance. Where that is too large for `across` to use them, there
+/// are no words.
+std::int32_t spread(const AcrossWeights& weights, Third* thirds, std::int32_t* words);
+
 /// Rows of RGB: rows[r] points to source pixel 0 of row r (which may lie before the row's memory, if no output reads
-/// it), out[r] gets `count` outputs. `widest` is the largest number of taps; words has an even number of rows for them.
+/// it), out[r] gets the outputs.
 void across(const std::uint8_t* const (&rows)[kRowsAtOnce], std::uint8_t* const (&out)[kRowsAtOnce],
-            const std::int32_t* starts, const std::int32_t* words, std::size_t stride, std::int32_t widest,
-            std::int32_t count);
+            const AcrossWeights& weights);
 
 /// One row from 2 * pairs rows: out[i] from rows[t][i] for i < bytes, exactly `bytes` bytes written. The words of the
 /// output row are words[row * stride].

@@ -65,6 +65,16 @@ void AxisWeights::build(std::int32_t source, std::int32_t target, std::int32_t f
   kernels::weigh(axis, latest, pairs(), starts_.data(), ends_.data(), raw_.data(), words_.data(), stride);
   stride_ = stride;
   key_ = key;
+  if (pass == Pass::kDown) return;
+  const std::size_t thirds = stride / kernels::kGroup * kernels::kThirds;
+  grow(thirds_, thirds);
+  grow(spread_, thirds * rows * 4);
+  farthest_ = kernels::spread(across(), thirds_.data(), spread_.data());
+}
+
+AcrossWeights AxisWeights::across() const noexcept {
+  return {starts_.data(), words_.data(),  stride_,  widest_, key_.count, key_.pass == Pass::kMirrored,
+          thirds_.data(), spread_.data(), farthest_};
 }
 
 }  // namespace feedring

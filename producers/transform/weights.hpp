@@ -28,6 +28,26 @@ struct Taps {
 /// Precondition: filter is not kNearest, 0 <= output < target.
 [[nodiscard]] Taps taps_of(std::int32_t source, std::int32_t target, std::int32_t output, Filter filter) noexcept;
 
+/// Four of the twelve values of a group of outputs: those of one output and of the next on the right, in the source.
+struct Third {
+  std::int32_t offset;    ///< where its block begins in a row, in bytes
+  std::int32_t distance;  ///< of the two outputs' first taps, in pixels
+};
+
+/// A horizontal pass, as its kernel takes it. `starts` and `words` (see AxisWeights) have an entry for each output.
+struct AcrossWeights {
+  const std::int32_t* starts;
+  const std::int32_t* words;
+  std::size_t stride;
+  std::int32_t widest;  ///< the largest number of taps; words has an even number of rows for them
+  std::int32_t count;
+  bool mirrored;
+  // The same as thirds of groups, made by kernels::spread.
+  const Third* thirds;
+  const std::int32_t* spread;  ///< for each third its words, four times each: one for a value
+  std::int32_t farthest;       ///< the largest distance
+};
+
 /// The weights of a run of output pixels, ready for multiply-add of 16 bit pairs: a weight is an integer of 22
 /// fractional bits, w = high * 2^kSplitBits + low with the signs of high and low that of w. Word (2p, i) holds the
 /// highs of taps 2p and 2p+1 of output i in its lower and upper half, word (2p + 1, i) the lows. Absent taps weigh 0.
@@ -57,6 +77,8 @@ class AxisWeights {
   /// Word (row, i) is words()[row * stride() + i]; rows 0 to 2 * pairs() - 1. As with starts(), the last is repeated.
   [[nodiscard]] const std::int32_t* words() const noexcept { return words_.data(); }
   [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
+  /// Of a horizontal pass: all of it.
+  [[nodiscard]] AcrossWeights across() const noexcept;
 
  private:
   struct Key {
@@ -72,6 +94,9 @@ class AxisWeights {
   std::vector<std::int32_t> ends_;
   std::vector<double> raw_;  ///< weights of a few outputs before they are normalised, tap by tap
   std::vector<std::int32_t> words_;
+  std::vector<Third> thirds_;  ///< with spread_ and farthest_: of a horizontal pass
+  std::vector<std::int32_t> spread_;
+  std::int32_t farthest_ = 0;
 };
 
 }  // namespace feedring
