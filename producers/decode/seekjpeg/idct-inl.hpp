@@ -25,6 +25,7 @@ struct Waiting {
   const std::int16_t* quant;
   std::uint8_t* to;
   std::size_t stride;
+  unsigned last;  // coefficient, in the order of the file
 };
 
 // Products of the constants, each times 2^13; sums of what libjpeg multiplies with one after the other.
@@ -47,8 +48,11 @@ using B16 = hn::CappedTag<std::int16_t, 16>;
 using B32 = hn::Repartition<std::int32_t, B16>;
 using VB16 = hn::Vec<B16>;
 using VB32 = hn::Vec<B32>;
+using B8 = hn::Repartition<std::int8_t, B16>;
+using VB8 = hn::Vec<B8>;
 constexpr B16 b16;
 constexpr B32 b32;
+constexpr B8 b8;
 constexpr int kAtOnce = static_cast<int>(hn::MaxLanes(b16)) / 8;
 
 /// Pairs of 16 bit numbers, those of the lower and those of the upper columns.
@@ -63,11 +67,13 @@ HWY_INLINE VB32 multiply(VB16 pairs, VB32 by) {
   VB32 unused = hn::Zero(b32);
   return hn::ReorderWidenMulAccumulate(b32, pairs, hn::BitCast(b16, by), hn::Zero(b32), unused);
 }
+HWY_INLINE VB32 pair(std::int16_t x, std::int16_t y) {
+  return hn::Set(b32, static_cast<std::int32_t>(static_cast<std::uint16_t>(x) |
+                                                std::uint32_t{static_cast<std::uint16_t>(y)} << 16));
+}
 /// a * x + b * y
 HWY_INLINE Wide weigh(const Pairs& pairs, std::int16_t x, std::int16_t y) {
-  const auto word =
-      static_cast<std::int32_t>(static_cast<std::uint16_t>(x) | std::uint32_t{static_cast<std::uint16_t>(y)} << 16);
-  const VB32 by = hn::Set(b32, word);
+  const VB32 by = pair(x, y);
   return {multiply(pairs.low, by), multiply(pairs.high, by)};
 }
 HWY_INLINE Wide operator+(const Wide& a, const Wide& b) { return {hn::Add(a.low, b.low), hn::Add(a.high, b.high)}; }
@@ -154,41 +160,72 @@ HWY_INLINE void put_rows(__m128i two, const Waiting& waiting, std::size_t row) {
   _mm_storeh_pd(reinterpret_cast<double*>(to + waiting.stride), _mm_castsi128_pd(two));
 }
 
-/// kAtOnce blocks of `coefficients`, kRoom apart, which become 0. False where libjpeg's short cut for blocks whose
-/// lower seven rows are 0 would give something else: it does not clip what the long way does.
+/// Clips to samples; block by block those of a, then those of b.
+HWY_INLINE VB8 samples(VB16 a, VB16 b) {
+  const auto middle = hn::Set(b8, std::int8_t{-128});
+#if HWY_TARGET <= HWY_AVX2
+  return hn::Xor(VB8{_mm256_packs_epi16(a.raw, b.raw)}, middle);
+#else
+  return hn::Xor(VB8{_mm_packs_epi16(a.raw, b.raw)}, middle);
+#endif
+}
+
+/// Columns to rows of samples, which are half as wide as what they come from.
+HWY_INLINE void put_columns(const VB16 (&column)[8], const Waiting* waiting) {
+  VB8 a[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) a[i] = samples(column[i], column[i + 4]);
+  const VB8 b[4] = {hn::InterleaveLower(b8, a[0], a[2]), hn::InterleaveLower(b8, a[1], a[3]),
+                    hn::InterleaveUpper(b8, a[0], a[2]), hn::InterleaveUpper(b8, a[1], a[3])};
+  const VB32 c[4] = {
+      hn::BitCast(b32, hn::InterleaveLower(b8, b[0], b[1])), hn::BitCast(b32, hn::InterleaveUpper(b8, b[0], b[1])),
+      hn::BitCast(b32, hn::InterleaveLower(b8, b[2], b[3])), hn::BitCast(b32, hn::InterleaveUpper(b8, b[2], b[3]))};
+  const VB32 rows[4] = {hn::InterleaveLower(b32, c[0], c[2]), hn::InterleaveUpper(b32, c[0], c[2]),
+                        hn::InterleaveLower(b32, c[1], c[3]), hn::InterleaveUpper(b32, c[1], c[3])};
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#if HWY_TARGET <= HWY_AVX2
+    const hn::Half<B32> half;
+    put_rows(hn::LowerHalf(half, rows[i]).raw, waiting[0], 2 * i);
+    put_rows(hn::UpperHalf(half, rows[i]).raw, waiting[1], 2 * i);
+#else
+    put_rows(rows[i].raw, waiting[0], 2 * i);
+#endif
+  }
+}
+
+/// The rows of a block's coefficients, times quant.
+template <std::size_t kRoom>
+HWY_INLINE VB16 load_row(const std::int16_t* coefficients, const Waiting* waiting, std::size_t row) {
+  const VB16 quant = load_rows(waiting[0].quant + 8 * row, waiting[kAtOnce - 1].quant + 8 * row);
+  return hn::Mul(load_rows(coefficients + 8 * row, coefficients + (kAtOnce - 1) * kRoom + 8 * row), quant);
+}
+template <std::size_t kRoom>
+HWY_INLINE void clear_rows(std::int16_t* coefficients, std::size_t rows) {
+  for (std::size_t block = 0; block < kAtOnce; ++block) {
+    for (std::size_t i = 0; i < 8 * rows; i += hn::Lanes(b16)) {
+      hn::StoreU(hn::Zero(b16), b16, coefficients + block * kRoom + i);
+    }
+  }
+}
+/// False where libjpeg's short cut for blocks whose lower seven rows are 0 would give something else: it does not clip
+/// what the long way does.
+HWY_INLINE bool is_small(VB16 first_row) {
+  return hn::AllTrue(b16, hn::Eq(hn::ShiftRight<2>(hn::ShiftLeft<2>(first_row)), first_row));
+}
+
+/// kAtOnce blocks of `coefficients`, kRoom apart, which become 0. False: not for us, see is_small.
 template <std::size_t kRoom>
 HWY_NOINLINE bool transform(std::int16_t* coefficients, const Waiting* waiting) {
   VB16 row[8];
 #pragma GCC unroll 8
-  for (std::size_t i = 0; i < 8; ++i) {
-    const VB16 quant = load_rows(waiting[0].quant + 8 * i, waiting[kAtOnce - 1].quant + 8 * i);
-    row[i] = hn::Mul(load_rows(coefficients + 8 * i, coefficients + (kAtOnce - 1) * kRoom + 8 * i), quant);
-  }
-  const VB16 zero = hn::Zero(b16);
-  for (std::size_t block = 0; block < kAtOnce; ++block) {
-    const hn::CappedTag<std::int16_t, 16> d;
-    for (std::size_t i = 0; i < 64; i += hn::Lanes(d)) hn::StoreU(zero, d, coefficients + block * kRoom + i);
-  }
-  if (!hn::AllTrue(b16, hn::Eq(hn::ShiftRight<2>(hn::ShiftLeft<2>(row[0])), row[0]))) return false;
+  for (std::size_t i = 0; i < 8; ++i) row[i] = load_row<kRoom>(coefficients, waiting, i);
+  clear_rows<kRoom>(coefficients, 8);
+  if (!is_small(row[0])) return false;
   pass<11>(row);
   transpose(row);
   pass<18>(row);
-  transpose(row);
-  const hn::Repartition<std::int8_t, B16> b8;
-  const auto middle = hn::Set(b8, std::int8_t{-128});
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < 4; ++i) {
-#if HWY_TARGET <= HWY_AVX2
-    const auto samples =
-        hn::Xor(hn::Vec256<std::int8_t>{_mm256_packs_epi16(row[2 * i].raw, row[2 * i + 1].raw)}, middle);
-    const hn::Half<decltype(b8)> half;
-    put_rows(hn::LowerHalf(half, samples).raw, waiting[0], 2 * i);
-    put_rows(hn::UpperHalf(half, samples).raw, waiting[1], 2 * i);
-#else
-    const auto samples = hn::Xor(hn::Vec128<std::int8_t>{_mm_packs_epi16(row[2 * i].raw, row[2 * i + 1].raw)}, middle);
-    put_rows(samples.raw, waiting[0], 2 * i);
-#endif
-  }
+  put_columns(row, waiting);
   return true;
 }
 

@@ -13,7 +13,7 @@
 #include "producers/decode/seekjpeg/band.hpp"
 #include "producers/decode/seekjpeg/bits-inl.hpp"
 #include "producers/decode/seekjpeg/entropy-inl.hpp"
-#include "producers/decode/seekjpeg/idct-inl.hpp"
+#include "producers/decode/seekjpeg/idct_short-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace feedring::seekjpeg::HWY_NAMESPACE {
@@ -93,7 +93,11 @@ HWY_NOINLINE void transform_older(Reader& reader) {
   if (reader.waiting == 2 * kAtOnce) reader.waiting = 0;
   const std::size_t older = reader.waiting;
   if (reader.wait[older].to == nullptr) return;
-  if (!transform<kBlockRoom>(reader.coefficients + older * kBlockRoom, reader.wait + older)) reader.broken = true;
+  std::int16_t* coefficients = reader.coefficients + older * kBlockRoom;
+  const bool is_short = reader.wait[older].last < kShort && reader.wait[older + kAtOnce - 1].last < kShort;
+  if (!(is_short ? transform_short<kBlockRoom> : transform<kBlockRoom>)(coefficients, reader.wait + older)) {
+    reader.broken = true;
+  }
   reader.wait[older].to = nullptr;
 }
 
@@ -120,7 +124,7 @@ HWY_NOINLINE Bits keep_units(Reader& reader, Bits bits, std::int32_t count) {
         continue;
       }
       block[0] = static_cast<std::int16_t>(dc);
-      reader.wait[reader.waiting] = {reader.quant[c], to, reader.stride[c]};
+      reader.wait[reader.waiting] = {reader.quant[c], to, reader.stride[c], last};
       if (++reader.waiting % kAtOnce == 0) transform_older(reader);
     } while (++step != end);
     for (unsigned c = 0; c < reader.components; ++c) {
@@ -133,7 +137,7 @@ HWY_NOINLINE Bits keep_units(Reader& reader, Bits bits, std::int32_t count) {
 /// What still waits at the end of a row.
 void flush(Reader& reader) {
   std::uint8_t nobody[64];
-  while (reader.waiting % kAtOnce != 0) reader.wait[reader.waiting++] = {reader.wait[0].quant, nobody, 8};
+  while (reader.waiting % kAtOnce != 0) reader.wait[reader.waiting++] = {reader.wait[0].quant, nobody, 8, 0};
   transform_older(reader);
   reader.waiting += kAtOnce;
   transform_older(reader);
