@@ -4,10 +4,11 @@
 namespace feedring {
 namespace {
 
-constexpr EpisodeColumn kSupport{"support_images", "support_labels", "support_mask"};
-constexpr EpisodeColumn kQuery{"query_images", "query_labels", "query_mask"};
-constexpr EpisodeColumn kUnlabelled{"unlabelled_images", nullptr, "unlabelled_mask"};
-constexpr EpisodeColumn kBoth{"images", "labels", "mask"};
+// In kEpisodeColumns.
+constexpr std::uint32_t kSupport = 0;
+constexpr std::uint32_t kQuery = 1;
+constexpr std::uint32_t kUnlabelled = 2;
+constexpr std::uint32_t kBoth = 3;
 
 }  // namespace
 
@@ -47,7 +48,8 @@ std::vector<TensorSpec> EpisodePlaces::tensors(std::uint32_t height, std::uint32
   std::vector<std::uint64_t> strides;  // of images seen as (count, 3, H, W)
   if (layout == Layout::kNhwc) strides = {3 * pixels, 1, std::uint64_t{3} * width, 3};
   std::vector<TensorSpec> tensors;
-  for (const auto& [column, count] : images()) {
+  for (const auto& [kind, count] : images()) {
+    const EpisodeColumn& column = kEpisodeColumns[kind];
     tensors.push_back({column.images, dtype, {count, 3, height, width}, strides});
     if (column.labels != nullptr) tensors.push_back({column.labels, Dtype::kInt64, {count}, {}});
     tensors.push_back({column.mask, Dtype::kUint8, {count}, {}});

@@ -23,20 +23,25 @@ inline constexpr const char* kValid = "valid";
 inline constexpr const char* kStatus = "status";
 }  // namespace episode_tensor
 
-/// The tensors that hold one kind of images; `labels` and `mask` are nullptr where there are none.
+/// The tensors that hold one kind of images; `labels` is nullptr where there are none.
 struct EpisodeColumn {
   const char* images;
   const char* labels;
   const char* mask;
 };
-/// Such tensors, of which each row has so many images.
+/// All kinds; a layout has some of them.
+inline constexpr EpisodeColumn kEpisodeColumns[] = {{"support_images", "support_labels", "support_mask"},
+                                                    {"query_images", "query_labels", "query_mask"},
+                                                    {"unlabelled_images", nullptr, "unlabelled_mask"},
+                                                    {"images", "labels", "mask"}};
+/// The tensors of one kind, of which each row has so many images.
 struct EpisodeImages {
-  EpisodeColumn column;
+  std::uint32_t column;  ///< in kEpisodeColumns
   std::uint64_t count;
 };
 /// Where a part lies: which of those tensors, at which place in a row of theirs; and in that of sample_ids.
 struct PartPlace {
-  EpisodeColumn column;
+  std::uint32_t column;  ///< in kEpisodeColumns
   std::uint64_t at;
   std::uint64_t id_at;
 };

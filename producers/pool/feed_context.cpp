@@ -90,7 +90,7 @@ bool FeedContext::fits_columns(const contract::RingShape& shape) const {
 bool FeedContext::fits_episodes(const contract::RingShape& shape) const {
   for (std::uint32_t part = 0; part < shape.parts; ++part) {
     const PartPlace place = episodes_->places().place(part);
-    const contract::TensorEntry* entry = find_tensor(shape, place.column.images);
+    const contract::TensorEntry* entry = find_tensor(shape, kEpisodeColumns[place.column].images);
     if (entry == nullptr || (place.at + 1) * bytes_per_image() > entry->row_bytes) return false;
   }
   return true;

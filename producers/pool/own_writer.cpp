@@ -68,10 +68,10 @@ RowStatus OwnWriter::write(FeedContext& feed, const contract::RingShape& shape, 
     return plan.substitute(task.ordinal, attempt, 0, feed.index().size());
   };
   const auto result = samples_.write(feed, task, planned, std::ref(fill), std::ref(substitute), std::ref(clear));
-  put_value(shape, task.payload, "sample_ids", row, 0, static_cast<std::int64_t>(result.sample));
+  TensorPlace(shape, "sample_ids").put(task.payload, row, 0, static_cast<std::int64_t>(result.sample));
   fault_point("row, within its columns");
-  put_value(shape, task.payload, "valid", row, 0, static_cast<std::uint8_t>(task.valid && result.good()));
-  put_value(shape, task.payload, "status", row, 0, static_cast<std::uint8_t>(result.status));
+  TensorPlace(shape, "valid").put(task.payload, row, 0, static_cast<std::uint8_t>(task.valid && result.good()));
+  TensorPlace(shape, "status").put(task.payload, row, 0, static_cast<std::uint8_t>(result.status));
   return result.status;
 }
 

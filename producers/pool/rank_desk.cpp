@@ -34,7 +34,7 @@ nlohmann::json finished_images(const NodeFeed& feed) {
     return images;
   }
   for (const EpisodeImages& each : EpisodePlaces(*feed.spec.episodes, feed.spec.episode_layout).images())
-    images.push_back({{"name", each.column.images}, {"mask", each.column.mask}});
+    images.push_back({{"name", kEpisodeColumns[each.column].images}, {"mask", kEpisodeColumns[each.column].mask}});
   return images;
 }
 

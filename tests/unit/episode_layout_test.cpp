@@ -33,16 +33,17 @@ TEST(EpisodePlaces, PutSupportQueriesAndUnlabelledIntoTensorsOfTheirOwn) {
   const EpisodePlaces of(spec, EpisodeLayout::kFeedring);
   EXPECT_EQ(of.parts(), 2U + 4U + 3U);
   EXPECT_EQ(places(of), (std::vector<std::uint64_t>{0, 1, 0, 1, 2, 3, 0, 1, 2}));
-  EXPECT_STREQ(of.place(1).column.images, "support_images");
-  EXPECT_STREQ(of.place(2).column.images, "query_images");
-  EXPECT_STREQ(of.place(6).column.images, "unlabelled_images");
-  EXPECT_EQ(of.place(6).column.labels, nullptr);
+  EXPECT_STREQ(kEpisodeColumns[of.place(1).column].images, "support_images");
+  EXPECT_STREQ(kEpisodeColumns[of.place(2).column].images, "query_images");
+  EXPECT_STREQ(kEpisodeColumns[of.place(6).column].images, "unlabelled_images");
+  EXPECT_EQ(kEpisodeColumns[of.place(6).column].labels, nullptr);
   const std::vector<EpisodeImages> images = of.images();
   ASSERT_EQ(images.size(), 3U);
-  EXPECT_STREQ(images[0].column.mask, "support_mask");
+  EXPECT_STREQ(kEpisodeColumns[images[0].column].mask, "support_mask");
   EXPECT_EQ(images[0].count + images[1].count + images[2].count, of.parts());
   EXPECT_EQ(EpisodePlaces(spec_of(2, 1, 2), EpisodeLayout::kEasyfsl).images().size(), 2U);
-  EXPECT_STREQ(EpisodePlaces(spec_of(2, 1, 2), EpisodeLayout::kLearn2learn).images().front().column.images, "images");
+  const EpisodePlaces both(spec_of(2, 1, 2), EpisodeLayout::kLearn2learn);
+  EXPECT_STREQ(kEpisodeColumns[both.images().front().column].images, "images");
   for (std::uint32_t part = 0; part < of.parts(); ++part) EXPECT_EQ(of.place(part).id_at, part);
 }
 
@@ -66,7 +67,7 @@ TEST(EpisodePlaces, NoTwoPartsShareAByteAndAllBytesHaveAPart) {
       std::map<std::string, std::set<std::uint64_t>> taken;
       for (std::uint32_t part = 0; part < of.parts(); ++part) {
         const PartPlace at = of.place(part);
-        EXPECT_TRUE(taken[at.column.images].insert(at.at).second);
+        EXPECT_TRUE(taken[kEpisodeColumns[at.column].images].insert(at.at).second);
         EXPECT_TRUE(taken["ids"].insert(at.id_at).second);
       }
       for (const TensorSpec& tensor : of.tensors(2, 2, Dtype::kUint8, Layout::kNhwc)) {
