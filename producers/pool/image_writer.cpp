@@ -2,6 +2,7 @@
 #include "producers/pool/image_writer.hpp"
 
 #include <cstring>
+#include <functional>
 
 #include "runtime/fault_point.hpp"
 
@@ -10,13 +11,13 @@ namespace feedring {
 SampleWriter::Result ImageWriter::write(FeedContext& feed, const RowTask& task, std::uint64_t sample,
                                         std::span<const Shot> shots, std::optional<ClassAugment> turned,
                                         const SampleWriter::Substitute& substitute, std::span<const FilePlace> files) {
-  return samples_.write(
-      feed, task, sample, [&](std::uint64_t which) { return make_sample(feed, which, shots, turned, files); },
-      substitute,
-      [&] {
-        for (const Shot& shot : shots) std::memset(shot.out.data(), 0, shot.out.size());
-        for (const FilePlace& file : files) std::memset(file.out.data(), 0, file.out.size());
-      });
+  // By reference: what they hold is more than a std::function holds without asking for memory.
+  const auto make = [&](std::uint64_t which) { return make_sample(feed, which, shots, turned, files); };
+  const auto clear = [&] {
+    for (const Shot& shot : shots) std::memset(shot.out.data(), 0, shot.out.size());
+    for (const FilePlace& file : files) std::memset(file.out.data(), 0, file.out.size());
+  };
+  return samples_.write(feed, task, sample, std::ref(make), substitute, std::ref(clear));
 }
 
 Fault ImageWriter::make_sample(FeedContext& feed, std::uint64_t sample, std::span<const Shot> shots,
@@ -64,7 +65,7 @@ Fault ImageWriter::make_inside(FeedContext& feed, std::uint64_t sample, std::opt
   const std::optional<std::size_t> entry = store != nullptr ? store->entry(sample, turned) : std::nullopt;
   if (entry) {
     if (const std::uint8_t* kept = store->find(*entry)) {
-      feed.pipeline().finish_kept(kept, first.random, first.out.data());
+      feed.pipeline().finish_kept(kept, first.random, first.out.data(), past_caches_);
       return std::nullopt;
     }
   }
@@ -78,7 +79,7 @@ Fault ImageWriter::make_inside(FeedContext& feed, std::uint64_t sample, std::opt
   Fault fault;
   if (std::uint8_t* room = entry ? store->claim(*entry) : nullptr) {
     fault = fill_entry(feed, *entry, room, bytes.data, turned);
-    if (!fault) feed.pipeline().finish_kept(room, first.random, first.out.data());
+    if (!fault) feed.pipeline().finish_kept(room, first.random, first.out.data(), past_caches_);
   } else {
     if (SeekStore* const seek = feed.seek_store()) seek->turn_to(sample, bytes.modified_ns);
     decoder_.use_shelf(feed.seek_store());

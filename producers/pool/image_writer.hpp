@@ -31,6 +31,9 @@ class ImageWriter {
                              std::optional<ClassAugment> turned, const SampleWriter::Substitute& substitute,
                              std::span<const FilePlace> files = {});
 
+  /// Whether pictures of a store go past the caches on their way into the slots.
+  void write_past_caches(bool past) noexcept { past_caches_ = past; }
+
  private:
   Fault make_sample(FeedContext& feed, std::uint64_t sample, std::span<const Shot> shots,
                     std::optional<ClassAugment> turned, std::span<const FilePlace> files);
@@ -43,6 +46,7 @@ class ImageWriter {
   SampleWriter& samples_;
   Decoder decoder_;
   MaskMaker masks_;
+  bool past_caches_ = false;
   std::vector<GuardedBytes> guards_;  ///< of the sample in hand: its places,
   std::vector<Shot> inside_;          ///< and what is written there
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "producers/pool/cache_size.hpp"
 #include "runtime/event_count.hpp"
 #include "runtime/ring_segment.hpp"
 #include "runtime/schedule.hpp"
@@ -52,6 +53,9 @@ void Worker::take_up_rings() {
   while (arrivals_.try_dequeue(arrival)) {
     rings_.emplace_back(arrival.mapping->data(), arrival.shape);
     held_.push_back({std::move(arrival.feed), std::move(arrival.mapping)});
+    ring_bytes_ += arrival.shape.slots * arrival.shape.payload_stride;
+    // Half of the cache is for what the slots are filled from.
+    images_.write_past_caches(ring_bytes_ > outermost_cache_bytes() / 2);
   }
 }
 

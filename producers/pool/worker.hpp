@@ -78,6 +78,7 @@ class Worker {
   std::function<void(const Failure&)> failures_;
   std::vector<Ring<>> rings_;  // parallel to held_
   std::vector<Held> held_;
+  std::uint64_t ring_bytes_ = 0;  // of all slots
   moodycamel::ConcurrentQueue<RingArrival> arrivals_;
   Failure last_failure_{};  // of the row just written, for the task's failure record
   std::vector<FileRequest> soon_;

@@ -20,7 +20,8 @@ constexpr std::size_t kLine = 64;
 // Lines at once, from places far apart: a load that waits for memory leaves the others to go on.
 constexpr std::size_t kPlaces = 4;
 
-void CopyPastCaches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
+template <bool kPastCaches>
+void CopyLines(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
   const hn::CappedTag<std::uint8_t, kLine> d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t before = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
@@ -31,13 +32,24 @@ void CopyPastCaches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* t
   const std::size_t part = bytes / kPlaces / kLine * kLine;
   for (std::size_t at = 0; at < part; at += kLine) {
     for (std::size_t place = at; place < kPlaces * part; place += part) {
-      for (std::size_t i = place; i < place + kLine; i += lanes) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+      for (std::size_t i = place; i < place + kLine; i += lanes) {
+        const auto part_of_line = hn::LoadU(d, from + i);
+        if constexpr (kPastCaches) {
+          hn::Stream(part_of_line, d, to + i);
+        } else {
+          hn::Store(part_of_line, d, to + i);
+        }
+      }
     }
   }
   std::memcpy(to + kPlaces * part, from + kPlaces * part, bytes - kPlaces * part);
   // On x86 a store past the caches may be seen after a release store that follows it (Intel's manual, volume
   // 1, 10.4.6.2).
-  hwy::FlushStream();
+  if constexpr (kPastCaches) hwy::FlushStream();
+}
+
+void Copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to, bool past_caches) {
+  past_caches ? CopyLines<true>(from, bytes, to) : CopyLines<false>(from, bytes, to);
 }
 
 }  // namespace
@@ -47,10 +59,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace feedring::kernels {
 
-HWY_EXPORT(CopyPastCaches);
+HWY_EXPORT(Copy);
 
-void copy_past_caches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
-  HWY_DYNAMIC_DISPATCH(CopyPastCaches)(from, bytes, to);
+void copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to, bool past_caches) {
+  HWY_DYNAMIC_DISPATCH(Copy)(from, bytes, to, past_caches);
 }
 
 }  // namespace feedring::kernels

@@ -7,9 +7,9 @@
 
 namespace feedring::kernels {
 
-/// What memcpy does, past the caches: a line of a slot is not read before it is overwritten whole, and does not push
-/// out what this processor works with. Worth it where the reader comes late or is a device. The bytes are there before
-/// anything that the caller stores afterwards.
-void copy_past_caches(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to);
+/// What memcpy does, from many places of memory at once. `past_caches`: a line of a slot is not read before it is
+/// overwritten whole, and does not push out what this processor works with; worth it where the slots are too many to
+/// stay in the cache until they are read. The bytes are there before anything that the caller stores afterwards.
+void copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to, bool past_caches);
 
 }  // namespace feedring::kernels

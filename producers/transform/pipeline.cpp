@@ -166,7 +166,7 @@ Fault Pipeline::keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std:
   return std::nullopt;
 }
 
-void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out) {
+void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out, bool past_caches) {
   Size size = chain_.output_size();
   Choices& choices = drawn_.choices;
   choices.clear();
@@ -180,7 +180,7 @@ void Pipeline::finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_
     drawn_.geometry.finish(std::numeric_limits<std::uint64_t>::max());
     make({pixels, size, row_bytes()}, drawn_, out);
   } else if (finish_.is_plain()) {
-    kernels::copy_past_caches(pixels, kept_bytes(), out);
+    kernels::copy(pixels, kept_bytes(), out, past_caches);
   } else {
     finish_.run(pixels, out);
   }

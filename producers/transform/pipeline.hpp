@@ -86,8 +86,9 @@ class Pipeline {
   /// that run() finds, they are undefined.
   Fault keep(std::span<const std::uint8_t> bytes, Decoder& decoder, std::uint64_t max_pixels, std::uint8_t* pixels,
              std::optional<ClassAugment> turned = std::nullopt);
-  /// From such pixels, with kSlack readable bytes behind them, what run() writes at `out`.
-  void finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out);
+  /// From such pixels, with kSlack readable bytes behind them, what run() writes at `out`. `past_caches`: as copy() of
+  /// copy_kernels.hpp, where nothing is left to do but to copy.
+  void finish_kept(const std::uint8_t* pixels, Draw& random, std::uint8_t* out, bool past_caches);
 
  private:
   [[nodiscard]] std::size_t row_bytes() const noexcept {

@@ -23,12 +23,14 @@ TEST_P(CopyOn, MovesEveryByteAndNoOtherWhereverItLies) {
   for (const std::size_t bytes : {0U, 1U, 63U, 64U, 65U, 255U, 256U, 257U, 511U, 512U, 1000U, 4096U, 4500U}) {
     for (const std::size_t shift : {0U, 1U, 31U, 32U, 33U, 63U}) {
       for (const std::size_t place : {0U, 1U, 17U, 63U}) {
-        std::vector<std::uint8_t> to(5000, 0);
-        kernels::copy_past_caches(from.data() + shift, bytes, to.data() + place);
         std::vector<std::uint8_t> right(5000, 0);
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(shift), bytes,
                     right.begin() + static_cast<std::ptrdiff_t>(place));
-        ASSERT_EQ(to, right) << bytes << " bytes, " << shift << ", " << place;
+        for (const bool past_caches : {false, true}) {
+          std::vector<std::uint8_t> to(5000, 0);
+          kernels::copy(from.data() + shift, bytes, to.data() + place, past_caches);
+          ASSERT_EQ(to, right) << bytes << " bytes, " << shift << ", " << place << ", " << past_caches;
+        }
       }
     }
   }

@@ -39,7 +39,7 @@ void expect_the_same(const char* transform, Dtype dtype, Layout layout, std::opt
       std::vector<std::uint8_t> whole(pipeline.bytes_per_image() + 1, 0x5A);
       std::vector<std::uint8_t> halves(whole);
       ASSERT_EQ(pipeline.run(bytes, decoder, draw, kMaxPixels, whole.data(), turned), std::nullopt);
-      pipeline.finish_kept(kept.data(), again, halves.data());
+      pipeline.finish_kept(kept.data(), again, halves.data(), ordinal % 2 == 0);
       EXPECT_EQ(halves, whole) << transform << ' ' << width << " x " << height << ", ordinal " << ordinal;
       EXPECT_EQ(draw.bits(), again.bits()) << "as many random numbers are drawn";
       if (first.empty()) first = whole;
