@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Episodes out of a store of decoded pictures, beside the same episodes out of JPEGs, a loop that only decodes them, and,
 where this Python has torch, torch.index_select on a tensor of all pictures (alone, and on as many cores as producers have)
-and other loaders (episode_peers.py). 5-way 1-shot 15-query, 84 px, uint8. All sides in every round, in turn; ratios of one
+and other loaders (episode_peers.py); and the same pictures only read, or copied by one thread, which is what memory allows. 5-way 1-shot 15-query, 84 px, uint8. All sides in every round, in turn; ratios of one
 round, then medians.
 
 usage: episodes.py BUILD_DIR DATA_DIR [--rounds 5] [--seconds 3] [--producers 2] [--peers DIR] [--out FILE.json]
@@ -48,7 +48,8 @@ def configuration(data, folder, name, cache, dtype):
     if dtype != "uint8":
         transform += f', {{ name = "ToDtype", dtype = "{dtype}", scale = true }}'
     file = folder / f"{name}.toml"
-    file.write_text(f'[feed.train]\ndata = {json.dumps(str(data))}\nbatch_size = 4\nslots = 4\ncache = "{cache}"\n'
+    # Two batches of 6.8 MB: what fits into half of a cache of 32 MB is written there, and read from there.
+    file.write_text(f'[feed.train]\ndata = {json.dumps(str(data))}\nbatch_size = 4\nslots = 2\ncache = "{cache}"\n'
                     f'transform = [ {transform} ]\n'
                     f'episodes = {{ ways = {WAYS}, shots = 1, queries = 15, tasks_per_epoch = 1000000 }}\n')
     return file
@@ -122,9 +123,16 @@ def drawn(build):
     return {"samples_per_s": said["samples_per_s"], "episodes_per_s": said["items_per_second"]}
 
 
+def gathered(build):
+    """Episodes a second of one thread that only reads their pictures, or copies them."""
+    said = run([build / "bench" / "gather_bench", "--benchmark_min_time=1", "--benchmark_format=json"])["benchmarks"]
+    return {one["name"]: one["items_per_second"] for one in said}
+
+
 def measure(arguments, pools):
     one = {name: pool.drained(arguments.seconds) for name, pool in pools.items()}
     one["plans"] = drawn(arguments.build)
+    one["memory"] = gathered(arguments.build)
     one["bare_decode"] = run([arguments.build / "bench" / "bare_decode", str(arguments.data), str(arguments.producers),
                               str(arguments.seconds)])
     if importlib.util.find_spec("torch"):
@@ -180,7 +188,13 @@ def main():
         "store_over_jpeg": of(lambda o: o["store"]["episodes_per_s"] / o["jpeg"]["episodes_per_s"]),
         "jpeg_over_bare_decode": of(lambda o: o["jpeg"]["episodes_per_s"] * IMAGES / o["bare_decode"]["images_per_s"]),
     }
+    for name in rounds[0]["memory"]:
+        summary[f"memory_{name}_per_s"] = of(lambda o: o["memory"][name])
+    summary["store_per_core_over_memory_read_only"] = of(
+        lambda o: o["store"]["episodes_per_cpu_s"] / o["memory"]["read_only"])
     if "index_select" in rounds[0]:
+        summary["index_select_out_over_memory_read_only"] = of(
+            lambda o: o["index_select"]["out"] / o["memory"]["read_only"])
         for how in ("new", "out"):
             for sides in ("index_select", "index_select_together"):
                 summary[f"{sides}_{how}_per_s"] = of(lambda o: o[sides][how])
