@@ -190,11 +190,11 @@ def main():
     }
     for name in rounds[0]["memory"]:
         summary[f"memory_{name}_per_s"] = of(lambda o: o["memory"][name])
-    summary["store_per_core_over_memory_read_only"] = of(
-        lambda o: o["store"]["episodes_per_cpu_s"] / o["memory"]["read_only"])
+    summary["store_per_core_over_memory_one_place"] = of(
+        lambda o: o["store"]["episodes_per_cpu_s"] / o["memory"]["one_place"])
     if "index_select" in rounds[0]:
-        summary["index_select_out_over_memory_read_only"] = of(
-            lambda o: o["index_select"]["out"] / o["memory"]["read_only"])
+        summary["memory_one_place_over_index_select_new"] = of(
+            lambda o: o["memory"]["one_place"] / o["index_select"]["new"])
         for how in ("new", "out"):
             for sides in ("index_select", "index_select_together"):
                 summary[f"{sides}_{how}_per_s"] = of(lambda o: o[sides][how])
