@@ -25,6 +25,7 @@
 #include "producers/plan/episode.hpp"
 #include "producers/pool/episode_classes.hpp"
 #include "producers/pool/sample_order.hpp"
+#include "producers/transform/decode_options.hpp"
 #include "runtime/cores.hpp"
 
 namespace feedring::cli {
@@ -91,10 +92,11 @@ class Report {
 };
 
 /// The samples of a scan, decoded by several threads, reported in their order.
-void check_samples(const Scan& scan, std::size_t threads, bool exif_orientation, Report& report) {
+void check_samples(const Scan& scan, std::size_t threads, const FeedSpec& spec, Report& report) {
   constexpr std::size_t kAtOnce = 1024;  // files between two looks at the clock: a second or so of decoding
   std::vector<std::unique_ptr<Judge>> judges;
-  for (std::size_t i = 0; i < threads; ++i) judges.push_back(std::make_unique<Judge>(exif_orientation));
+  for (std::size_t i = 0; i < threads; ++i)
+    judges.push_back(std::make_unique<Judge>(decode_options(spec), spec.max_pixels));
   std::vector<std::vector<Verdict>> verdicts(kAtOnce);
   Progress progress;
   for (std::size_t first = 0; first < scan.samples.size(); first += kAtOnce) {
@@ -206,7 +208,7 @@ void demand_episodes(const Options& options, FeedSpec spec, const Scan& scan) {
 void check_data(const Options& options, const FeedSpec& spec, Report& report) {
   const Scan scan = scan_samples(spec, nullptr, NoSamples::kIsAResult);
   demand_episodes(options, spec, scan);
-  check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, spec.exif_orientation, report);
+  check_samples(scan, options.threads != 0 ? options.threads : granted_cores().cores, spec, report);
   report_skipped(scan, report);
   report.finish(dataset_digest(scan));
 }

@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "producers/config/feed_spec.hpp"
-
 namespace feedring::cli {
 
 Verdict Judge::judge(std::string path, Fault unread, bool mask) {
@@ -17,25 +15,13 @@ Verdict Judge::judge(std::string path, Fault unread, bool mask) {
   verdict.bytes = file_.bytes().size();
   verdict.info.format = sniff(file_.bytes());
   ImageInfo info;
-  verdict.reason = decoder_.probe(file_.bytes(), FeedSpec{}.max_pixels, info);
+  verdict.reason = decoder_.probe(file_.bytes(), max_pixels_, info, mask ? DecodeOptions{} : options_);
   if (verdict.reason) return verdict;
   info.indices = mask;
   verdict.info = info;
   RgbView pixels;
   verdict.reason = decoder_.decode(file_.bytes(), info, {0, 0, info.size.width, info.size.height}, pixels);
   return verdict;
-}
-
-// Of the picture that was just judged: its bytes are still there.
-Size Judge::size_in_feed(const Verdict& picture) {
-  ImageInfo turned;
-  DecodeOptions options;
-  options.exif_orientation = exif_orientation_;
-  if (!exif_orientation_ || picture.info.size == Size{} ||
-      decoder_.probe(file_.bytes(), FeedSpec{}.max_pixels, turned, options)) {
-    return picture.info.size;
-  }
-  return turned.size;
 }
 
 Verdict Judge::judge_column(const Scan& scan, std::uint64_t index, std::size_t column, Size picture) {
@@ -62,7 +48,7 @@ std::vector<Verdict> Judge::look_at(const Scan& scan, std::uint64_t index) {
   const Sample& sample = scan.samples.at(index);
   std::vector<Verdict> verdicts;
   verdicts.push_back(judge(std::string(scan.path(sample)), file_.read(scan, sample)));
-  const Size size = size_in_feed(verdicts.front());
+  const Size size = verdicts.front().info.size;
   for (std::size_t i = 0; i < scan.values.columns.size(); ++i) {
     if (of_files(scan.values.columns[i].kind)) verdicts.push_back(judge_column(scan, index, i, size));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "producers/cli/read_image.hpp"
+#include "producers/config/feed_spec.hpp"
 #include "producers/dataset/scan.hpp"
 #include "producers/decode/decoder.hpp"
 
@@ -27,8 +28,9 @@ struct Verdict {
 /// One thread's means.
 class Judge {
  public:
-  /// `exif_orientation` as of the feed: the size that masks must have depends on it.
-  explicit Judge(bool exif_orientation = false) : exif_orientation_(exif_orientation) {}
+  /// How the feed reads its pictures.
+  explicit Judge(const DecodeOptions& options = {}, std::uint64_t max_pixels = FeedSpec{}.max_pixels)
+      : options_(options), max_pixels_(max_pixels) {}
 
   Verdict look_at(const std::string& path) { return judge(path, file_.read(path)); }
   /// The picture of sample number `index`, and behind it the files of its columns.
@@ -37,9 +39,9 @@ class Judge {
  private:
   Verdict judge(std::string path, Fault unread, bool mask = false);
   Verdict judge_column(const Scan& scan, std::uint64_t index, std::size_t column, Size picture);
-  [[nodiscard]] Size size_in_feed(const Verdict& picture);
 
-  bool exif_orientation_;
+  DecodeOptions options_;
+  std::uint64_t max_pixels_;
   FileBytes file_;
   Decoder decoder_;
 };

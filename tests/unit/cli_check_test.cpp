@@ -215,6 +215,25 @@ TEST(Check, OpensTheMasksAndFurtherImagesThatRowsName) {
               HasSubstr("\nseg2.png: seg of 2.jpg (sample 1): it has 10 x 10 pixels, and its picture 20 x 10\n"));
 }
 
+TEST(Check, ReadsPicturesAsTheFeedDoes) {
+  const DatasetFiles files;
+  files.text("a/cut.jpg", jpeg(64, 64).substr(0, 700));
+  files.text("a/whole.jpg", jpeg(20, 10));
+  const auto reasons = [&](const std::string& keys) {
+    files.text("feed.toml",
+               "[feed.train]\ndata = \".\"\ntransform = [ { name = \"Resize\", size = [8, 8] } ]\n" + keys);
+    const Finished finished = run_command({"check", "-c", files.root().native() + "/feed.toml", "--json"});
+    std::map<std::string, json> all;
+    for (const auto& [path, line] : files_of(finished)) all[path] = line["reason"];
+    return all;
+  };
+  EXPECT_THAT(reasons("")["a/cut.jpg"].get<std::string>(), HasSubstr("truncated"));
+  EXPECT_EQ(reasons("accept_damaged = true\n")["a/cut.jpg"], nullptr);
+  auto small = reasons("accept_damaged = true\nmax_pixels = 200\n");
+  EXPECT_EQ(small["a/whole.jpg"], nullptr) << "20 x 10 pixels are 200";
+  EXPECT_THAT(small["a/cut.jpg"].get<std::string>(), HasSubstr("64"));
+}
+
 TEST(Check, GivesTheBytesOfANameThatIsNotUtf8) {
   const DatasetFiles files;
   files.text("caf\xE9.jpg", jpeg(8, 8));
