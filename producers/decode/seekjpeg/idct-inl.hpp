@@ -263,8 +263,13 @@ bool transform(std::int16_t* coefficients, const Waiting* waiting) {
     if (block[i] < -8192 || block[i] >= 8192) return false;  // no picture; here nothing wraps
   }
   for (int i = 0; i < 8; ++i) pass<11>(block + i, 8);
+  // Beyond these bounds libjpeg's loops in C, and those for one processor and another, differ: it is left to them.
+  for (const std::int64_t half_way : block) {
+    if (half_way < -32768 || half_way > 32767) return false;
+  }
   for (int i = 0; i < 8; ++i) pass<18>(block + 8 * i, 1);
   for (int i = 0; i < 64; ++i) {
+    if (block[i] < -512 || block[i] > 511) return false;
     const std::int64_t sample = block[i] + 128;
     waiting->to[static_cast<std::size_t>(i / 8) * waiting->stride + static_cast<std::size_t>(i % 8)] =
         static_cast<std::uint8_t>(sample < 0     ? 0
