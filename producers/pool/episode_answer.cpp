@@ -23,7 +23,8 @@ std::uint64_t number_in(const nlohmann::json& request, const char* key) {
 const NodeFeed& EpisodeAnswers::feed_in(const nlohmann::json& request) const {
   const std::string name = request.value("feed", "");
   const auto feed = std::find_if(feeds_.begin(), feeds_.end(), [&](const NodeFeed& f) { return f.spec.name == name; });
-  if (feed == feeds_.end() || !feed->spec.episodes)
+  if (feed == feeds_.end()) throw Error(ErrorKind::kUsage, fmt::format("this pool has no feed '{}'", name));
+  if (!feed->spec.episodes)
     throw Error(ErrorKind::kUsage, fmt::format("feed '{}' delivers no episodes, so that none can be asked for", name));
   return *feed;
 }

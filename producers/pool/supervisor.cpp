@@ -157,8 +157,11 @@ nlohmann::json Supervisor::answer(int socket, const nlohmann::json& request, std
   if (op == "status") return status_page(status(), first_entry(request), kMaxMessage);
   if (op == "episode") return episodes_.answer(request, kMaxMessage);
   if (op == "data") {
+    std::vector<int> of_feed;
+    nlohmann::json reply = episodes_.data(request, of_feed);  // a refusal carries none
     descriptors = {producers_->pool_fd()};
-    return episodes_.data(request, descriptors);
+    descriptors.insert(descriptors.end(), of_feed.begin(), of_feed.end());
+    return reply;
   }
   if (op == "join") return {{"ok", true}, {"pid", ::getpid()}};
   if (op == "stop") return {{"ok", true}, {"pid", ::getpid()}};

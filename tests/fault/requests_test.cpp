@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <feedring/error.hpp>
+#include <optional>
 
 #include "runtime/control.hpp"
 #include "runtime/message.hpp"
@@ -69,8 +70,15 @@ TEST_F(Requests, WithImpossibleNumbersAreRefused) {
 TEST_F(Requests, ForEpisodesOfAFeedWithoutAreRefused) {
   for (const char* op : {"episode", "data"}) {
     for (const json& feed : {json("train"), json("other"), json(3), json()}) {
-      const json reply = asked({{"op", op}, {"feed", feed}, {"seed", 0}, {"epoch", 0}, {"ordinal", 0}});
-      EXPECT_EQ(reply.value("ok", true), false) << op << feed;
+      const UniqueFd socket = connect_to(pool());
+      send_message(socket.get(), {{"op", op}, {"feed", feed}, {"seed", 0}, {"epoch", 0}, {"ordinal", 0}});
+      const std::optional<Message> reply = receive_message(socket.get(), 30'000);
+      ASSERT_TRUE(reply);
+      EXPECT_EQ(reply->body.value("ok", true), false) << op << feed;
+      EXPECT_TRUE(reply->descriptors.empty()) << op << feed;
+      if (feed == "other") {
+        EXPECT_EQ(reply->body.value("error", ""), "this pool has no feed 'other'");
+      }
     }
   }
 }
