@@ -155,6 +155,9 @@ def test_a_damaged_picture_is_what_on_error_says(tmp_path, tasks, episodes_of):
 
 def test_what_cannot_be_is_refused(tasks, episodes_of):
     loader = episodes_of()
+    for ordinal, epoch in [(None, 0), (2**64, 0), (0, 2**64), (-1, 0), (1.5, 0)]:
+        with pytest.raises(feedring.UsageError, match="no whole number|64 bits"):
+            loader.episode(ordinal, epoch, images=True)
     with pytest.raises(feedring.UsageError, match="has the episodes 0 to 19"):
         loader.episode(20, images=True)
     assert loader.episode(19, images=True)["ordinal"] == 19

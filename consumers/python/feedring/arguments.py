@@ -39,7 +39,7 @@ def refuse_what_cannot_be_done(arguments: dict, function: object) -> None:
 
 
 def whole_number(name: str, value: object, least: int) -> int | None:
-    """`value` as int, None for None. Raises UsageError for anything but a whole number from `least` on."""
+    """`value` as int, None for None. Raises UsageError for anything but a whole number from `least` on, of 64 bits."""
     if value is None:
         return None
     try:
@@ -48,6 +48,8 @@ def whole_number(name: str, value: object, least: int) -> int | None:
         number = None
     if number is None or isinstance(value, bool) or number < least:
         raise UsageError(f"{name}={value!r} is no whole number from {least} on")
+    if number >= 2**64:
+        raise UsageError(f"{name}={value!r} is more than 64 bits hold")
     return number
 
 

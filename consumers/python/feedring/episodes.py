@@ -116,7 +116,10 @@ class EpisodeLoader(Loader):
         self._description()
         feed = self._attached()
         epoch = feed.epoch if epoch is None else whole_number("epoch", epoch, 0)
-        episode = json.loads(feed.episode(epoch, whole_number("ordinal", ordinal, 0)))
+        ordinal = whole_number("ordinal", ordinal, 0)
+        if ordinal is None:
+            raise UsageError("ordinal=None is no whole number from 0 on")
+        episode = json.loads(feed.episode(epoch, ordinal))
         if images:
             if self._pictures is None:
                 from ._producer import EpisodePictures
