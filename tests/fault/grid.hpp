@@ -70,9 +70,11 @@ inline constexpr Cell kProducerCells[] = {
     {"producer", "sleep, between W1 and W2",      "ksah", 2, Way::kIdle},
     {"producer", "sleep, after the scan",         "ksah", 2, Way::kIdle},
     {"producer", "sleep, before the bit goes",    "ksah", 2, Way::kIdle},
-    {"producer", "wake, before W3",               "ka",   5},
-    {"producer", "wake, between W3 and W4",       "ksah", 5},
-    {"producer", "wake, after W4",                "ka",   5},
+    // Late enough that the producer's other thread, which wakes the work loop for a ring that comes, is done: it has
+    // nothing in hand by which a hang would be seen.
+    {"producer", "wake, before W3",               "ka",   20},
+    {"producer", "wake, between W3 and W4",       "ksah", 20},
+    {"producer", "wake, after W4",                "ka",   20},
 };
 inline constexpr Cell kRankCells[] = {
     {"rank", "attach, with a connection",  "ksah"},
