@@ -305,6 +305,8 @@ TEST_F(FakeCudaFeed, AFailedCopyIsNamedAndItsSlotNeverReused) {
   pool.start();
   {
     Feed feed = Feed::attach(options(pool));
+    // A thread of its own does it, and after the failure nothing can be registered any more.
+    ASSERT_TRUE(soon([] { return FakeCudart::count("registered now") == 1; }));
     const Error error = error_of([&] {
       for (int i = 0; i < 100; ++i) (void)feed.next(milliseconds(300));
     });
