@@ -258,3 +258,10 @@ def test_what_cannot_be_is_refused_with_the_reason(tasks, episodes_of):
         len(episodes_of(queries=12))
     with pytest.raises(feedring.UsageError, match="has masks"):
         len(episodes_of(ways=(2, 3), layout="torchmeta"))
+
+
+@pytest.mark.parametrize(("given", "meant"), [("shot", "shots"), ("way", "ways"), ("tasks_per_epochs", "tasks_per_epoch"),
+                                              ("batch_sise", "batch_size")])
+def test_a_mistyped_argument_is_told_by_the_class_that_was_called(tasks, given, meant):
+    with pytest.raises(TypeError, match=rf"^EpisodeLoader\(\) got .* '{given}'; did you mean {meant}\?$"):
+        feedring.EpisodeLoader(tasks, ways=5, **{given: 1})

@@ -18,9 +18,9 @@ _REFUSED = {
 }
 
 
-def refuse_what_cannot_be_done(arguments: dict, function: object) -> None:
+def refuse_what_cannot_be_done(arguments: dict, kind: type) -> None:
     """Raises UsageError for an argument of torch.utils.data.DataLoader that a feed cannot honour, TypeError for one
-    that nobody knows; `function` is the one whose parameters may have been meant."""
+    that nobody knows; `kind` is the class that was called."""
     for name, why in _REFUSED.items():
         if arguments.pop(name, None) is not None:
             raise UsageError(f"{name} cannot be honoured: {why}")
@@ -33,9 +33,10 @@ def refuse_what_cannot_be_done(arguments: dict, function: object) -> None:
         import inspect
 
         name = next(iter(arguments))
-        near = difflib.get_close_matches(name, inspect.signature(function).parameters, 1)
+        known = [p for each in kind.__mro__[:-1] for p in inspect.signature(each).parameters]
+        near = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise TypeError(f"Loader() got an unexpected keyword argument '{name}'{hint}")
+        raise TypeError(f"{kind.__name__}() got an unexpected keyword argument '{name}'{hint}")
 
 
 def whole_number(name: str, value: object, least: int) -> int | None:

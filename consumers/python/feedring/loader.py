@@ -108,7 +108,7 @@ class Loader:
                  rank: int | None = None, world_size: int | None = None, local_rank: int | None = None,
                  local_world_size: int | None = None, attach_timeout: float = 60,
                  **unsupported: object) -> None:
-        refuse_what_cannot_be_done(unsupported, Loader)
+        refuse_what_cannot_be_done(unsupported, type(self))
         if on_full not in ("copy", "error"):
             raise UsageError(f"on_full={on_full!r} is neither 'copy' nor 'error'")
         if not isinstance(feed, str) or not feed:
