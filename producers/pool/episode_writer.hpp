@@ -24,7 +24,7 @@ class EpisodeWriter {
   contract::RowStatus write(FeedContext& feed, const contract::RingShape& shape, const RowTask& task);
 
  private:
-  // The tensors of a ring. A part takes a few microseconds, of which looking six of them up was a tenth.
+  // The tensors of a ring, so that no part looks six of them up by name.
   struct Places {
     explicit Places(const contract::RingShape& shape);
     struct Column {
